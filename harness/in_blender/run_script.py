@@ -1,0 +1,101 @@
+"""Runs one script in a fresh Blender, as `python main.py` would, then measures the scene it left.
+
+    python -P -s run_script.py RESULT_FD SCRIPT SUMMARY_SAMPLES        (cwd: the workspace)
+
+Messages: `started` (Blender is there), `ended` (how the script ended), `scene` (what it left), `finished`.
+The process ends by os._exit after flushing: a script that leaves a handler, a registered class, a timer or
+a non-simple driver behind would otherwise hang for ever in Blender's exit code.
+"""
+
+import os
+import sys
+import time
+import types
+
+HARNESS_DIR = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HARNESS_DIR)
+
+import result_pipe  # noqa: E402
+import scene_summary  # noqa: E402
+import script_errors  # noqa: E402
+
+
+def main() -> None:
+    pipe = result_pipe.ResultPipe(int(sys.argv[1]))
+    script, n_samples = sys.argv[2], int(sys.argv[3])
+    import bpy
+
+    _fix_preferences()
+    pipe.send("started", blender=bpy.app.version_string, build=bpy.app.build_hash.decode())
+    started = time.monotonic()
+    outcome = run(script)
+    _flush()
+    pipe.send("ended", seconds=time.monotonic() - started, **outcome)
+    _silence()
+    try:
+        pipe.send("scene", **scene_summary.measure(n_samples))
+    except Exception as error:  # noqa: BLE001 - handlers and drivers of the script run while measuring
+        pipe.send("scene_not_measured", error=f"{type(error).__name__}: {error}"[:500])
+    pipe.send("finished")
+    os._exit(0)
+
+
+def run(script: str) -> dict[str, object]:
+    """Execute `script` as `__main__`; returns how it ended."""
+    workspace = os.getcwd()
+    places = script_errors.Places(workspace=workspace, script=script, harness=HARNESS_DIR)
+    sys.argv = [script]
+    sys.path[0] = workspace
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=os.path.join(workspace, script), __builtins__=__builtins__)
+    sys.modules["__main__"] = module
+    try:
+        with open(script, "rb") as file:
+            source = file.read()
+        script_errors.remember_source(script, source.decode(errors="replace"))
+        exec(compile(source, script, "exec"), module.__dict__)
+    except SystemExit as end:
+        return _exit_outcome(end, places)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is the script's outcome
+        return {"ok": False, "error": script_errors.describe(error, places), "exit_code": None}
+    return {"ok": True, "error": None, "exit_code": None}
+
+
+def _exit_outcome(end: SystemExit, places: script_errors.Places) -> dict[str, object]:
+    """sys.exit() and sys.exit(0) end a script early but well; anything else is an error."""
+    described = script_errors.describe(end, places)
+    if end.code is None or end.code == 0:
+        return {"ok": True, "error": None, "exit_code": 0, "exit_line": described["line"]}
+    code = end.code if isinstance(end.code, int) else 1
+    return {"ok": False, "error": described, "exit_code": code, "exit_line": described["line"]}
+
+
+def _fix_preferences() -> None:
+    """GPU subdivision makes the second render of a scene differ from the first; a factory reset brings it back."""
+    import bpy
+
+    @bpy.app.handlers.persistent
+    def keep_subdivision_on_cpu(*_arguments: object) -> None:
+        bpy.context.preferences.system.use_gpu_subdivision = False
+
+    keep_subdivision_on_cpu()
+    bpy.app.handlers.load_post.append(keep_subdivision_on_cpu)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue  # the script closed or replaced it
+
+
+def _silence() -> None:
+    """What the script's handlers print while the scene is measured is not its output."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""What a sandboxed process can see, and how the same thing is called inside and outside.
+
+A `Jail` is plain data. `bwrap_options` turns it into options for bubblewrap; without bubblewrap the same
+command runs with the host's own paths (`Jail.outside`). A `Path` in a command or an environment value
+always means a path of the host; a `str` is taken as it is.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+WORKSPACE = "/workspace"
+HOME = "/tmp/home"
+
+Word = str | Path | Sequence[Path]
+"""A piece of a command or an environment value; several paths are joined by ':'."""
+
+
+@dataclass(frozen=True)
+class Bind:
+    """A file or folder of the host, and its name inside the sandbox."""
+
+    host: Path
+    inside: str
+    is_writable: bool = False
+
+
+@dataclass(frozen=True)
+class Jail:
+    """The file system and environment of one sandboxed process."""
+
+    workspace: Path
+    """Folder of the host that is writable and is the working directory."""
+    binds: tuple[Bind, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Small read-only files that exist only inside (name inside -> content)."""
+    symlinks: Mapping[str, str] = field(default_factory=dict)
+    """Name inside -> target inside."""
+    aliases: Mapping[Path, str] = field(default_factory=dict)
+    """Host paths that have another name inside without a bind of their own (interpreters)."""
+    environment: Mapping[str, Word] = field(default_factory=dict)
+    tmp_mb: int = 1024
+
+    def inside(self, word: Word) -> str:
+        """`word` as the sandboxed process writes it."""
+        if isinstance(word, str):
+            return word
+        if not isinstance(word, Path):
+            return ":".join(self.inside(path) for path in word)
+        if word in self.aliases:
+            return self.aliases[word]
+        for bind in (*self.binds, Bind(self.workspace, WORKSPACE)):
+            if word == bind.host:
+                return bind.inside
+            if bind.host in word.parents:
+                return f"{bind.inside}/{word.relative_to(bind.host)}"
+        return str(word)
+
+    @staticmethod
+    def outside(word: Word) -> str:
+        """`word` as the host writes it."""
+        if isinstance(word, str | Path):
+            return str(word)
+        return ":".join(str(path) for path in word)
+
+
+def bwrap_options(jail: Jail, data_fd: Mapping[str, int], features: frozenset[str]) -> list[str]:
+    """Options for bubblewrap; `data_fd` holds an open descriptor for each of the jail's files.
+
+    The order matters: binds before the root is made read-only, `--clearenv` before `--setenv`.
+    """
+    return [
+        *_namespaces(features),
+        *_system_folders(),
+        *_sized_tmpfs("/dev/shm", 64, features),
+        *_sized_tmpfs("/tmp", jail.tmp_mb, features),
+        *("--dir", HOME),
+        *_words("--ro-bind-data", ((str(data_fd[name]), name) for name in jail.files)),
+        *_words("--symlink", ((target, name) for name, target in jail.symlinks.items())),
+        *_words("--ro-bind", ((str(b.host), b.inside) for b in jail.binds if not b.is_writable)),
+        *_words("--bind", ((str(b.host), b.inside) for b in jail.binds if b.is_writable)),
+        *("--bind", str(jail.workspace), WORKSPACE),
+        # bubblewrap's own /dev and / are writable, unsized tmpfs until they are remounted
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *("--chdir", WORKSPACE, "--clearenv"),
+        *_words("--setenv", ((name, jail.inside(word)) for name, word in jail.environment.items())),
+    ]
+
+
+def _namespaces(features: frozenset[str]) -> list[str]:
+    options = [
+        "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
+        "--unshare-cgroup-try", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
+        "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+    ]  # fmt: skip
+    # older bubblewrap lacks these two; seccomp refuses new namespaces there all the same
+    return options + [o for o in ("--disable-userns", "--assert-userns-disabled") if o in features]
+
+
+def _system_folders() -> list[str]:
+    options = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib64", "lib32", "libx32"):
+        if (Path("/") / name).is_symlink():
+            options += ["--symlink", f"usr/{name}", f"/{name}"]
+        elif (Path("/") / name).is_dir():
+            options += ["--ro-bind", f"/{name}", f"/{name}"]
+    for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"):
+        options += ["--ro-bind-try", name, name]
+    return [*options, "--symlink", "/proc/self/mounts", "/etc/mtab", "--proc", "/proc", "--dev", "/dev"]
+
+
+def _sized_tmpfs(name: str, size_mb: int, features: frozenset[str]) -> list[str]:
+    size = ["--size", str(size_mb << 20)] if "--size" in features else []
+    return [*size, "--tmpfs", name]
+
+
+def _words(option: str, arguments: Iterable[tuple[str, str]]) -> list[str]:
+    return [word for pair in arguments for word in (option, *pair)]
+
+
+def identity_files() -> dict[str, bytes]:
+    """A passwd and a group file: without them Mesa switches its shader cache off and shells complain."""
+    return {
+        "/etc/passwd": f"sandbox:x:1000:1000:sandbox:{HOME}:/bin/bash\n".encode(),
+        "/etc/group": b"sandbox:x:1000:\n",
+    }
+
+
+def open_data(content: bytes, name: str) -> int:
+    """An anonymous file holding `content`, positioned at its start; the caller closes it."""
+    descriptor = os.memfd_create(name, 0)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -1,0 +1,92 @@
+"""Measures a running process tree and its workspace from outside. Decides nothing.
+
+Resident memory is RssAnon + RssShmem over the tree, which is cheap and counts pages shared after a fork once per
+process; `proportional_memory_mb` divides them among their owners, for a second look before a verdict. Memory in
+unmapped files of a tmpfs is not seen; those are sized instead, and memfd and System V memory are refused by
+seccomp.
+"""
+
+import os
+from pathlib import Path
+
+from harness.sandbox.limits import Usage
+
+_MAX_TREE = 5_000
+
+
+def process_tree(root_pid: int) -> list[int]:
+    """`root_pid` and all its living descendants (reading `children` is 10 times cheaper than scanning /proc)."""
+    tree = [root_pid]
+    for pid in tree:
+        if len(tree) > _MAX_TREE:
+            break
+        try:
+            for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - pathlib makes it 3 times slower
+                tree += [int(p) for p in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+        except OSError:
+            continue  # it ended while we looked
+    return tree
+
+
+def tree_usage(root_pid: int) -> Usage:
+    """Memory and number of processes below (not including) `root_pid`, bubblewrap's own process."""
+    memory_kb = n_processes = 0
+    for pid in process_tree(root_pid)[1:]:
+        try:
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            continue
+        n_processes += 1
+        for line in status.splitlines():
+            if line.startswith(("RssAnon:", "RssShmem:")):
+                memory_kb += int(line.split()[1])
+    return Usage(memory_mb=memory_kb >> 10, n_processes=n_processes)
+
+
+def proportional_memory_mb(root_pid: int) -> int:
+    """Memory below `root_pid` with every shared page counted once (Pss); 0 where the kernel does not tell."""
+    memory_kb = 0
+    for pid in process_tree(root_pid)[1:]:
+        try:
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        for line in rollup.splitlines():
+            if line.startswith(("Pss_Anon:", "Pss_Shmem:")):
+                memory_kb += int(line.split()[1])
+    return memory_kb >> 10
+
+
+def folder_usage(folder: Path, *, max_entries: int) -> tuple[int, int]:
+    """(allocated bytes, entries) below `folder`, links not followed; stops counting past `max_entries`."""
+    n_bytes = n_entries = 0
+    waiting = [str(folder)]
+    while waiting:
+        try:
+            entries = os.scandir(waiting.pop())
+        except OSError:
+            continue
+        with entries:
+            for entry in entries:
+                n_entries += 1
+                if n_entries > max_entries:
+                    return n_bytes, n_entries
+                try:
+                    n_bytes += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                except OSError:
+                    continue
+    return n_bytes, n_entries
+
+
+def inodes_used(namespace_pid: int, mount: str, *, size_bytes: int) -> int:
+    """Inodes in use on the sandbox's own tmpfs of `size_bytes` at `mount`; 0 where that cannot be read.
+
+    While the sandbox is still being set up the path leads to the host's file system: its size gives it away.
+    """
+    try:
+        state = os.statvfs(f"/proc/{namespace_pid}/root{mount}")
+    except OSError:
+        return 0
+    return state.f_files - state.f_ffree if state.f_blocks * state.f_frsize == size_bytes else 0
