@@ -1,0 +1,243 @@
+"""Runs a script in a fresh Blender and measures everything about it: the one way a script is judged.
+
+The agent's tool and the final verdict both call `execute`, so a script is judged the same way each time.
+"""
+
+import os
+import shutil
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.blender import BlenderRun, run_in_blender
+from harness.contact_sheet import contact_sheet
+from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError
+from harness.log import shorten_log
+from harness.problems import (
+    extra_files_problem,
+    not_rendered_problem,
+    not_taken_problem,
+    unreadable_problem,
+    video_problems,
+)
+from harness.run_problems import (
+    early_exit_warning,
+    end_problem,
+    scene_not_measured_warning,
+    script_error_problem,
+    script_missing_problem,
+)
+from harness.sandbox import Usage, choose_level
+from harness.scene_facts import SceneFacts, parse_scene_facts
+from harness.settings import HarnessSettings
+from harness.video import UnreadableVideo, VideoAnalysis, VideoLimits, analyse_video
+from harness.workspace import (
+    PREVIEW_NAME,
+    FileStamp,
+    NotTaken,
+    list_files,
+    remove_entry,
+    take_file,
+    written_files,
+)
+
+_MAX_SCRIPT_BYTES = 4 << 20
+
+
+def execute(
+    script: str, workspace: Path, settings: HarnessSettings, *, keep_video: Path | None = None
+) -> ExecutionResult:
+    """Run `script` (a file name relative to `workspace`) and judge the video that it renders.
+
+    A video and a contact sheet from an earlier run are deleted first. The contact sheet is written to
+    `preview.png` in the workspace. With `keep_video`, the judged bytes of the video are kept under that path.
+    Whatever the script does is data in the result; raises HarnessError only for what is not its doing.
+    """
+    workspace = workspace.resolve(strict=True)
+    for stale in (settings.output_video, PREVIEW_NAME):
+        remove_entry(workspace / stale)
+    before = list_files(workspace)
+    if what := _cannot_run(workspace, script):
+        return _not_run(script, script_missing_problem(script, what, sorted(before)), settings)
+    run = run_in_blender(
+        "run_script.py", [script, str(settings.summary_samples)], workspace=workspace, settings=settings
+    )
+    _reopen(workspace)
+    return _Judgement(script, workspace, settings, run, before).result(keep_video)
+
+
+def _cannot_run(workspace: Path, script: str) -> str:
+    """Why `script` is not a plain readable file of the workspace, or ''."""
+    relative = Path(script)
+    if relative.is_absolute() or ".." in relative.parts:
+        return "is not inside the workspace"
+    try:
+        state = (workspace / relative).lstat()
+    except OSError:
+        return "does not exist"
+    if not stat.S_ISREG(state.st_mode):
+        return "is not a plain file"
+    if not (workspace / relative).resolve().is_relative_to(workspace):
+        return "leads out of the workspace"
+    if state.st_size > _MAX_SCRIPT_BYTES:
+        return f"is larger than {_MAX_SCRIPT_BYTES >> 20} MiB"
+    return ""
+
+
+def _not_run(script: str, problem: Problem, settings: HarnessSettings) -> ExecutionResult:
+    return ExecutionResult(
+        script=script,
+        outcome="script_missing",
+        seconds=0.0,
+        problems=(problem,),
+        error=None,
+        log=Log((), 0),
+        output_video=settings.output_video,
+        video=None,
+        scene=None,
+        preview_frames=(),
+        preview_name=None,
+        sandbox_level=choose_level(settings.sandbox).name,
+        blender="",
+        peak=Usage(),
+    )
+
+
+def _reopen(workspace: Path) -> None:
+    """A script may have taken the rights on its own folder away; the harness has to read it."""
+    if not os.access(workspace, os.R_OK | os.W_OK | os.X_OK):
+        workspace.chmod(0o755)
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """One finished process, and what follows from it."""
+
+    script: str
+    workspace: Path
+    settings: HarnessSettings
+    run: BlenderRun
+    before: dict[str, FileStamp]
+
+    def result(self, keep_video: Path | None) -> ExecutionResult:
+        outcome, error = self._outcome()
+        scene = parse_scene_facts(self.run.message("scene"))
+        written = written_files(self.before, list_files(self.workspace))
+        analysis, video_findings = self._video(outcome, scene, written, keep_video)
+        started = self.run.message("started") or {}
+        problems = [
+            *self._end_problems(outcome, error),
+            *video_findings,
+            *extra_files_problem([n for n in written if n != self.settings.output_video], self.settings.output_video),
+        ]
+        return ExecutionResult(
+            script=self.script,
+            outcome=outcome,
+            seconds=self.run.exit.seconds,
+            problems=tuple(problems),
+            error=error,
+            log=shorten_log(self.run.exit.output.text()),
+            output_video=self.settings.output_video,
+            video=analysis.facts if analysis else None,
+            scene=scene,
+            preview_frames=analysis.preview_frames if analysis else (),
+            preview_name=self._write_preview(analysis) if analysis else None,
+            sandbox_level=self.run.level,
+            blender=f"{started.get('blender', '')} ({started.get('build', '')})"[:80] if started else "",
+            peak=self.run.exit.peak,
+        )
+
+    def _outcome(self) -> tuple[Outcome, ScriptError | None]:
+        ended, exit = self.run.message("ended"), self.run.exit
+        if exit.stopped_by in ("output", "disk", "files", "processes"):
+            return "limit", None
+        if exit.stopped_by == "memory":
+            return "out_of_memory", None
+        if ended is not None:  # what comes after the script's end (measuring) does not change how it ended
+            error = _script_error(ended)
+            if error is not None:
+                is_memory = error.type == "MemoryError"
+                return ("out_of_memory" if is_memory else "script_error"), error
+            if ended.get("ok") is True:
+                return "ok", None
+        if exit.stopped_by == "timeout":
+            return "timeout", None
+        if exit.signal_name is not None:
+            return "crash", None
+        return "no_result", None
+
+    def _end_problems(self, outcome: Outcome, error: ScriptError | None) -> list[Problem]:
+        if outcome not in ("ok", "script_error") and not (outcome == "out_of_memory" and error):
+            return [end_problem(outcome, self.run.exit, self.settings)]
+        if error is not None:
+            return [script_error_problem(error, self.script)]
+        ended = self.run.message("ended") or {}
+        warnings = []
+        if ended.get("exit_code") == 0:
+            warnings.append(early_exit_warning(self.script, _line(ended)))
+        if self.run.message("scene") is None:
+            failed = self.run.message("scene_not_measured") or {}
+            warnings.append(scene_not_measured_warning(str(failed.get("error", "it did not end in time"))[:200]))
+        return warnings
+
+    def _video(
+        self, outcome: Outcome, scene: SceneFacts | None, written: list[str], keep: Path | None
+    ) -> tuple[VideoAnalysis | None, list[Problem]]:
+        """The video's facts, and what is wrong with it; after an error a missing or broken video is no news."""
+        if outcome not in ("ok", "script_error"):
+            return None, []
+        name, is_finished = self.settings.output_video, outcome == "ok"
+        with tempfile.TemporaryDirectory(prefix="blendscribe-video-") as folder:
+            copy = Path(folder) / name
+            try:
+                take_file(self.workspace, name, copy, max_bytes=self.settings.max_file_mb << 20)
+                analysis = analyse_video(
+                    copy,
+                    n_content_samples=self.settings.content_samples,
+                    n_preview_frames=self.settings.preview_frames if self.settings.visual_feedback else 1,
+                    preview_width=self.settings.preview_width,
+                    limits=VideoLimits(max_bytes=self.settings.max_file_mb << 20),
+                )
+            except FileNotFoundError:
+                line = _line(self.run.message("ended") or {}) if self._left_early() else None
+                return None, [not_rendered_problem(name, written, exit_line=line)] if is_finished else []
+            except NotTaken as error:
+                return None, [not_taken_problem(str(error), name)]
+            except UnreadableVideo as error:
+                return None, [unreadable_problem(error, name)] if is_finished else []
+            if keep is not None:
+                shutil.copyfile(copy, keep)
+        return analysis, video_problems(analysis.facts, scene, self.settings) if is_finished else []
+
+    def _left_early(self) -> bool:
+        return (self.run.message("ended") or {}).get("exit_code") == 0
+
+    def _write_preview(self, analysis: VideoAnalysis) -> str:
+        """Under a name of its own first: a link planted at `preview.png` is replaced, not followed."""
+        sheet = contact_sheet(analysis.sheet_frames)
+        descriptor, temporary = tempfile.mkstemp(prefix=".preview-", dir=self.workspace)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(sheet)
+        Path(temporary).chmod(0o644)
+        remove_entry(self.workspace / PREVIEW_NAME)
+        Path(temporary).replace(self.workspace / PREVIEW_NAME)
+        return PREVIEW_NAME
+
+
+def _script_error(ended: dict[str, object]) -> ScriptError | None:
+    error = ended.get("error")
+    if not isinstance(error, dict):
+        return None
+    line = error.get("line")
+    return ScriptError(
+        type=str(error.get("type", "Exception"))[:200],
+        message=str(error.get("message", ""))[:5_000],
+        line=line if isinstance(line, int) else None,
+        traceback=str(error.get("traceback", ""))[:14_000],
+    )
+
+
+def _line(ended: dict[str, object]) -> int | None:
+    line = ended.get("exit_line")
+    return line if isinstance(line, int) else None
