@@ -62,7 +62,7 @@ def run_in_blender(
             workspace=workspace,
             binds=(
                 *mounts.binds,
-                Bind(IN_BLENDER_DIR, "/opt/blendscribe/in_blender"),
+                Bind(IN_BLENDER_DIR, "/opt/blendscribe/harness/in_blender"),
                 Bind(cache, _SHADER_CACHE_INSIDE, is_writable=True),
                 *((Bind(libs, "/opt/mesa"),) if libs else ()),
             ),

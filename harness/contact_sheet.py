@@ -17,7 +17,7 @@ GAP = 4
 BACKGROUND = (48, 48, 48)
 STRIP = (16, 16, 16)
 TEXT = (240, 240, 240)
-PNG_COMPRESSION = 3
+PNG_COMPRESSION = 1
 
 
 def contact_sheet(frames: Sequence[Frame]) -> bytes:

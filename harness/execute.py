@@ -3,15 +3,21 @@
 The agent's tool and the final verdict both call `execute`, so a script is judged the same way each time.
 """
 
+from __future__ import annotations
+
+import importlib
 import os
 import shutil
 import stat
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.blender import BlenderRun, run_in_blender
-from harness.contact_sheet import contact_sheet
 from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError
 from harness.log import shorten_log
 from harness.problems import (
@@ -31,7 +37,6 @@ from harness.run_problems import (
 from harness.sandbox import Usage, choose_level
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
-from harness.video import UnreadableVideo, VideoAnalysis, VideoLimits, analyse_video
 from harness.workspace import (
     PREVIEW_NAME,
     FileStamp,
@@ -41,6 +46,9 @@ from harness.workspace import (
     take_file,
     written_files,
 )
+
+if TYPE_CHECKING:
+    from harness.video import VideoAnalysis
 
 _MAX_SCRIPT_BYTES = 4 << 20
 
@@ -60,11 +68,23 @@ def execute(
     before = list_files(workspace)
     if what := _cannot_run(workspace, script):
         return _not_run(script, script_missing_problem(script, what, sorted(before)), settings)
-    run = run_in_blender(
-        "run_script.py", [script, str(settings.summary_samples)], workspace=workspace, settings=settings
-    )
+    with _imported_meanwhile("harness.contact_sheet"):
+        run = run_in_blender(
+            "run_script.py", [script, str(settings.summary_samples)], workspace=workspace, settings=settings
+        )
     _reopen(workspace)
     return _Judgement(script, workspace, settings, run, before).result(keep_video)
+
+
+@contextmanager
+def _imported_meanwhile(module: str) -> Iterator[None]:
+    """Import the video libraries while Blender works: a quarter of a second that nobody waits for."""
+    thread = threading.Thread(target=importlib.import_module, args=(module,))
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def _cannot_run(workspace: Path, script: str) -> str:
@@ -188,6 +208,8 @@ class _Judgement:
         if outcome not in ("ok", "script_error"):
             return None, []
         name, is_finished = self.settings.output_video, outcome == "ok"
+        from harness.video import UnreadableVideo, VideoLimits, analyse_video
+
         with tempfile.TemporaryDirectory(prefix="blendscribe-video-") as folder:
             copy = Path(folder) / name
             try:
@@ -215,6 +237,8 @@ class _Judgement:
 
     def _write_preview(self, analysis: VideoAnalysis) -> str:
         """Under a name of its own first: a link planted at `preview.png` is replaced, not followed."""
+        from harness.contact_sheet import contact_sheet
+
         sheet = contact_sheet(analysis.sheet_frames)
         descriptor, temporary = tempfile.mkstemp(prefix=".preview-", dir=self.workspace)
         with os.fdopen(descriptor, "wb") as file:

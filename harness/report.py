@@ -4,13 +4,18 @@ Text that came from the script (log, exception, names) stands behind `  | ` or i
 pose as a line of the report, and can never form one of mini-swe-agent's multimodal tags.
 """
 
+from __future__ import annotations
+
 import base64
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from harness.execution import ExecutionResult, Problem
 from harness.log import LAST_LINES
 from harness.scene_facts import SceneFacts
-from harness.video import Frame, VideoFacts
+
+if TYPE_CHECKING:
+    from harness.video import Frame, VideoFacts
 
 OK_LINE = "RUN OK: script executed and rendered a valid video"
 FAILED_LINE = "RUN FAILED"

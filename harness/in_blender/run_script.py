@@ -13,15 +13,14 @@ import time
 import types
 
 HARNESS_DIR = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HARNESS_DIR)
+sys.path.insert(0, os.path.dirname(os.path.dirname(HARNESS_DIR)))
 
-import result_pipe  # noqa: E402
-import scene_summary  # noqa: E402
-import script_errors  # noqa: E402
+from harness.in_blender import scene_summary, script_errors
+from harness.in_blender.result_pipe import ResultPipe
 
 
 def main() -> None:
-    pipe = result_pipe.ResultPipe(int(sys.argv[1]))
+    pipe = ResultPipe(int(sys.argv[1]))
     script, n_samples = sys.argv[2], int(sys.argv[3])
     import bpy
 
@@ -46,6 +45,8 @@ def run(script: str) -> dict[str, object]:
     places = script_errors.Places(workspace=workspace, script=script, harness=HARNESS_DIR)
     sys.argv = [script]
     sys.path[0] = workspace
+    for name in [name for name in sys.modules if name.split(".")[0] == "harness"]:
+        del sys.modules[name]  # the script may have a module of that name
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=os.path.join(workspace, script), __builtins__=__builtins__)
     sys.modules["__main__"] = module
@@ -74,12 +75,11 @@ def _fix_preferences() -> None:
     """GPU subdivision makes the second render of a scene differ from the first; a factory reset brings it back."""
     import bpy
 
-    @bpy.app.handlers.persistent
     def keep_subdivision_on_cpu(*_arguments: object) -> None:
         bpy.context.preferences.system.use_gpu_subdivision = False
 
     keep_subdivision_on_cpu()
-    bpy.app.handlers.load_post.append(keep_subdivision_on_cpu)
+    bpy.app.handlers.load_post.append(bpy.app.handlers.persistent(keep_subdivision_on_cpu))
 
 
 def _flush() -> None:

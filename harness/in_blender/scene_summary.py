@@ -111,7 +111,8 @@ def _is_outside(to_clip: np.ndarray, corners: np.ndarray) -> np.ndarray:
     points = np.concatenate([corners, np.ones((*corners.shape[:2], 1))], axis=2) @ np.swapaxes(to_clip, 1, 2)
     xyz, w = points[..., :3], points[..., 3:]
     beyond = np.concatenate([xyz > w, xyz < -w], axis=2)
-    return np.asarray(beyond.all(axis=1).any(axis=1), dtype=bool)
+    is_beyond_plane = np.asarray(beyond.all(axis=1))
+    return np.asarray(is_beyond_plane.any(axis=1))
 
 
 def _moves(matrices: np.ndarray) -> bool:

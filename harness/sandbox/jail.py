@@ -81,8 +81,9 @@ def bwrap_options(jail: Jail, data_fd: Mapping[str, int], features: frozenset[st
         *_words("--ro-bind", ((str(b.host), b.inside) for b in jail.binds if not b.is_writable)),
         *_words("--bind", ((str(b.host), b.inside) for b in jail.binds if b.is_writable)),
         *("--bind", str(jail.workspace), WORKSPACE),
-        # bubblewrap's own /dev and / are writable, unsized tmpfs until they are remounted
-        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        # bubblewrap's own /dev and / are writable, unsized tmpfs until they are remounted. /proc/sys belongs to the
+        # machine, and where root runs the harness the kernel lets root's uid write it even without a capability.
+        *("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"),
         *("--chdir", WORKSPACE, "--clearenv"),
         *_words("--setenv", ((name, jail.inside(word)) for name, word in jail.environment.items())),
     ]

@@ -1,0 +1,1 @@
+"""Makes the Blender environment; `steps.py` lists what is done, in order."""
