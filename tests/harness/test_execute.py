@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.execution import ExecutionResult
 from harness.execute import execute
+from harness.execution import ExecutionResult
 from harness.report import report_text
 from harness.settings import HarnessSettings
 from tests.conftest import FILM, RENDER, TINY, RunScript, processes_naming
@@ -41,7 +41,7 @@ def test_good_script_is_good(run_script: RunScript, tmp_path: Path, sandbox: str
 
 LEFT_BEHIND = {
     "handler": "bpy.app.handlers.frame_change_post.append(lambda *a: None)",
-    "class": "class Op(bpy.types.Operator):\n    bl_idname = 'object.op'\n    bl_label = 'op'\nbpy.utils.register_class(Op)",
+    "class": "class Op(bpy.types.Operator):\n    bl_idname, bl_label = 'object.op', 'op'\nbpy.utils.register_class(Op)",
     "timer": "bpy.app.timers.register(lambda: 1.0, persistent=True)",
     "driver namespace": "bpy.app.driver_namespace['f'] = lambda: 1.0",
     "non-simple driver": "cube.driver_add('rotation_euler', 2).driver.expression = 'sum([frame * 0.1, 1])'",
@@ -218,7 +218,10 @@ def test_memory_limit(run_script: RunScript) -> None:
 
 def test_fork_bomb(run_script: RunScript) -> None:
     """A fork bomb is stopped at the process limit; in the sandbox nothing of it is left."""
-    source = "import os, time\nfor n in range(400):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\ntime.sleep(60)\n"
+    source = (
+        "import os, time\nfor n in range(400):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\n"
+        "time.sleep(60)\n"
+    )
     result = run_script(source, max_processes=60, exec_timeout=30, memory_mb=2048)
     assert not result.ok
     assert codes(result)[0] in ("processes_limit", "script_error")  # EAGAIN where the kernel stops it first
@@ -339,7 +342,11 @@ def test_wrong_form(run_script: RunScript, code: str) -> None:
     result = run_script(f"{FILM}{WRONG[code]}\n{RENDER}")
     assert codes(result) == [code]
     assert "the task asks for" in result.problems[0].message
-    assert "scene.render" in result.problems[0].fix or "scene.frame_end" in result.problems[0].fix or "resolution_x" in result.problems[0].fix
+    assert (
+        "scene.render" in result.problems[0].fix
+        or "scene.frame_end" in result.problems[0].fix
+        or "resolution_x" in result.problems[0].fix
+    )
 
 
 def test_frame_range(run_script: RunScript) -> None:
