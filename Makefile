@@ -1,0 +1,53 @@
+# Two commands do everything: `make demo` runs the main job, `make test` the tests. Both set up what is missing.
+SHELL := /bin/bash
+# A Python 3.11 (bpy 4.5 needs exactly that); give another by `make PYTHON=/path/to/python3.11 demo`
+PYTHON ?= $(shell for p in python3.11 /usr/bin/python3.11 python3; do \
+	"$$p" -c 'import sys; raise SystemExit(sys.version_info[:2] != (3, 11))' 2>/dev/null && { command -v "$$p"; break; }; done)
+BIN := .venv/bin
+RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: help setup demo test test-fast lint types format bench clean
+
+help:
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+# The agent's environment; made again when what it is made from changes
+.venv/.ready: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 found. Install it (Debian 12: apt-get install python3.11)," \
+		"or name it: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@PYTHON="$(PYTHON)" bash scripts/make_venv.sh .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' \
+		2> >(grep -vE 'Running pip as the|is ignored: it is neither' >&2)
+	@touch $@
+
+.venv-blender/.ready: .venv/.ready
+	@$(BIN)/blendscribe setup --into .venv-blender
+	@touch $@
+
+setup: .venv-blender/.ready  ## the agent's environment, Blender's, Mesa and the sandbox
+
+demo: setup  ## three agent episodes: real Blender, real renders, judged and recorded
+	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
+
+test: setup lint types  ## everything: lint, types, then all tests
+	$(BIN)/pytest -n 2 --dist loadgroup --durations 15
+
+test-fast: setup  ## the tests that start no Blender
+	$(BIN)/pytest -n 2 -m 'not blender'
+
+lint: .venv/.ready  ## ruff
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: .venv/.ready  ## mypy, strict
+	$(BIN)/mypy
+
+format: .venv/.ready  ## write the format that lint wants
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup  ## the figures of the docs, as ratios of pairs run side by side
+	$(BIN)/python -m tests.bench
+
+clean:  ## remove both environments (runs/ stays)
+	rm -rf .venv .venv-blender .venv-blender.lock

@@ -1,0 +1,15 @@
+"""`python -m tests.bench`: every figure of the docs, as ratios of pairs run side by side. Prints; asserts nothing."""
+
+from tests.bench.run_overhead import main as run_overhead
+
+BENCHES = [run_overhead]
+
+
+def main() -> None:
+    """Run each bench in turn."""
+    for bench in BENCHES:
+        bench()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""The documentation names everything that there is, and nothing else."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agent_plugin.tasks import Task
+from harness.settings import HarnessSettings
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+
+
+def table(title: str) -> set[str]:
+    """The first column of the table under a heading."""
+    section = REFERENCE.split(f"## {title}\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE))
+
+
+def problem_codes() -> set[str]:
+    """Every problem code in the source."""
+    source = "".join((ROOT / f"harness/{name}.py").read_text() for name in ("problems", "run_problems", "video_file"))
+    codes = set(re.findall(r'Problem\(\s*"([a-z_]+)"', source)) | set(re.findall(r'"(video_[a-z_]+)": "', source))
+    return codes | {f"{cause}_limit" for cause in ("output", "disk", "files", "processes")}
+
+
+def test_every_setting_has_its_line() -> None:
+    """The table of settings is the list of settings."""
+    assert table("Settings of the harness") == set(HarnessSettings.model_fields)
+
+
+def test_every_task_key_has_its_line() -> None:
+    """The table of task keys is the list of task keys."""
+    assert table("Keys of a task") == set(Task.model_fields)
+
+
+def test_every_problem_has_its_line() -> None:
+    """The table of problems is the list of problems."""
+    assert table("Problems") == problem_codes()
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "setup", "help", "bench"])
+def test_make_targets_exist(target: str) -> None:
+    """What the README says to make can be made."""
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "path", re.findall(r"`((?:harness|recorder|agent_plugin|tests|docs)/[\w/.]+)`", (ROOT / "README.md").read_text())
+)
+def test_paths_in_the_readme_exist(path: str) -> None:
+    """Files that the README names are there."""
+    assert (ROOT / path).exists()
