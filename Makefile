@@ -30,7 +30,7 @@ demo: setup  ## three agent episodes: real Blender, real renders, judged and rec
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
 test: setup lint types  ## everything: lint, types, then all tests
-	$(BIN)/pytest -n 2 --dist loadgroup --durations 15
+	$(BIN)/pytest -n 2 --dist loadfile --durations 15
 
 test-fast: setup  ## the tests that start no Blender
 	$(BIN)/pytest -n 2 -m 'not blender'

@@ -18,7 +18,7 @@ from harness.interpreter import (
     python_mounts,
     shader_cache_dir,
 )
-from harness.sandbox import RESULT_FD, Bind, Exit, Jail, LevelName, Limits, choose_level, launch
+from harness.sandbox import RESULT_FD, Bind, Exit, Jail, Level, LevelName, Limits, choose_level, launch
 from harness.sandbox.jail import HOME, Word, identity_files
 from harness.settings import HarnessSettings
 
@@ -36,6 +36,11 @@ class BlenderRun:
     def message(self, kind: str) -> dict[str, Any] | None:
         """The first message of that kind."""
         return next((m for m in self.messages if m["kind"] == kind), None)
+
+
+def level_in_force(settings: HarnessSettings) -> Level:
+    """The isolation that these settings lead to here. Raises InterpreterMissing or SandboxUnavailable."""
+    return choose_level(settings.sandbox, libs_dir(settings, find_environment(settings)))
 
 
 def run_in_blender(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.blender import BlenderRun, run_in_blender
+from harness.blender import BlenderRun, level_in_force, run_in_blender
 from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError
 from harness.log import shorten_log
 from harness.problems import (
@@ -34,7 +34,7 @@ from harness.run_problems import (
     script_error_problem,
     script_missing_problem,
 )
-from harness.sandbox import Usage, choose_level
+from harness.sandbox import Usage
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.workspace import (
@@ -118,7 +118,7 @@ def _not_run(script: str, problem: Problem, settings: HarnessSettings) -> Execut
         scene=None,
         preview_frames=(),
         preview_name=None,
-        sandbox_level=choose_level(settings.sandbox).name,
+        sandbox_level=level_in_force(settings).name,
         blender="",
         peak=Usage(),
     )

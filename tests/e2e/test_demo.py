@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TASKS = ["bouncing-ball", "camera-orbit", "domino-run"]
 COMMAND = [str(Path(sys.executable).with_name("blendscribe")), "run", "configs/demo/tasks.yaml", "-m", "scripted/demo"]
 
-pytestmark = [pytest.mark.blender, pytest.mark.timeout(400), pytest.mark.xdist_group("demo")]
+pytestmark = [pytest.mark.blender, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,44 @@
+"""`blendscribe`: the command line. Each command is a module of `commands/`; heavy imports happen inside them."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from agent_plugin.commands.doctor import doctor
+from agent_plugin.commands.run import run
+from agent_plugin.commands.setup import setup
+from agent_plugin.exit_status import run_app
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Blender work by language models: run agents, record every step, judge the result.",
+)
+app.command()(setup)
+app.command()(doctor)
+app.command()(run)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(version("blendscribe"))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+def main() -> None:
+    """Console script."""
+    os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")  # else mini-swe-agent prints a banner on import
+    run_app(app)

@@ -1,0 +1,69 @@
+"""`blendscribe run`: episodes over a task list."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from agent_plugin.launcher import RunPlan
+
+
+def run(
+    tasks: Annotated[Path, typer.Argument(help="Task list: a .yaml or .jsonl file, or a folder of task folders.")],
+    model: Annotated[
+        list[str], typer.Option("-m", "--model", help="Model, by its litellm name, or scripted/<name>. Repeatable.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the run; the same command continues it.")],
+    config: Annotated[
+        list[str] | None,
+        typer.Option("-c", "--config", help="YAML file or a.b.c=value, merged over the default config. Repeatable."),
+    ] = None,
+    attempts: Annotated[int, typer.Option(min=1, max=1000, help="How often each task is tried by each model.")] = 1,
+    workers: Annotated[int, typer.Option("-w", "--workers", min=1, max=256, help="Episodes at the same time.")] = 1,
+) -> None:
+    """Run an agent on every task, record each step, and judge what it hands in.
+
+    Exit status: 0 every episode passed, 1 some failed or have no result, 2 the input is wrong (nothing was
+    started), 130 stopped.
+    """
+    from rich.console import Console
+
+    from agent_plugin.launcher import Stop, interruptible, lock_run, open_run, run_all
+    from agent_plugin.progress import RunProgress, results_table, where_to_look
+
+    plan = _plan(tasks, model, config or [], attempts)
+    paths = open_run(plan, output)
+    console, stop = Console(), Stop()
+    with lock_run(paths), interruptible(stop, console.print), RunProgress(console, len(plan.keys)) as progress:
+        outcomes = run_all(plan, paths, n_workers=workers, watcher=progress, stop=stop)
+    console.print(results_table(outcomes))
+    console.print(where_to_look(outcomes, output), markup=False, highlight=False, soft_wrap=True)
+    if stop.requested.is_set():
+        raise typer.Exit(130)
+    if not all(outcome.summary and outcome.summary.verdict == "pass" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _plan(tasks: Path, models: list[str], config: list[str], attempts: int) -> "RunPlan":
+    """The run that the arguments mean. Raises BadInput with the faults of all of them at once."""
+    from agent_plugin.config import load_config
+    from agent_plugin.faults import BadInput, Fault
+    from agent_plugin.launcher import RunPlan
+    from agent_plugin.preflight import check_machine, model_faults
+    from agent_plugin.tasks import load_tasks
+
+    faults: list[Fault] = model_faults(models)
+    resolved = listed = None
+    try:
+        resolved = load_config(config)
+    except BadInput as error:
+        faults += error.faults
+    try:
+        listed = load_tasks(tasks, resolved.environment.harness if resolved else None)
+    except BadInput as error:
+        faults += error.faults
+    if faults or resolved is None or listed is None:
+        raise BadInput(faults)
+    check_machine([task.settings(resolved.environment.harness) for task in listed])
+    return RunPlan(tuple(listed), tuple(dict.fromkeys(models)), attempts, resolved)

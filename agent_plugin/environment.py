@@ -1,0 +1,112 @@
+"""mini-swe-agent environment for both tools: `bash` in a sandbox over the workspace, `run_blender` by the harness."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from minisweagent.exceptions import Submitted
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent_plugin.shell import run_bash, sandbox_level
+from harness.execute import execute
+from harness.report import neutralise, report_text
+from harness.sandbox import Exit
+from harness.settings import HarnessSettings
+
+SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+_MAX_SHOWN = 12_000
+
+
+class BlenderEnvironmentConfig(BaseModel):
+    """Settings of the agent's workplace. Unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cwd: str = ""
+    """The workspace. Empty: the current folder."""
+    env: dict[str, str] = {}
+    """Variables for bash commands. Nothing else of the environment reaches them."""
+    timeout: float = Field(default=360.0, gt=0)
+    """Seconds that one bash command may take."""
+    harness: HarnessSettings = HarnessSettings()
+    """How scripts are run and judged."""
+
+
+class BlenderEnvironment:
+    """Executes actions. What a command or a script does wrong is an observation; HarnessError is ours."""
+
+    def __init__(self, *, config_class: type = BlenderEnvironmentConfig, **kwargs: Any) -> None:
+        self.config = config_class(**kwargs)
+
+    @property
+    def workspace(self) -> Path:
+        return Path(self.config.cwd or Path.cwd()).resolve()
+
+    def execute(self, action: dict[str, Any], cwd: str = "", *, timeout: float | None = None) -> dict[str, Any]:
+        """Run one action. Raises Submitted when a bash command hands in."""
+        started = time.monotonic()
+        workspace = Path(cwd).resolve() if cwd else self.workspace
+        if action.get("error"):
+            output: dict[str, Any] = {"output": "", "returncode": -1, "exception_info": "", "error": action["error"]}
+        elif action.get("tool", "bash") == "run_blender":
+            output = self._run_blender(action["arguments"]["script"], workspace)
+        else:
+            output = self._run_bash(action.get("command", ""), workspace, timeout or self.config.timeout)
+        output["seconds"] = time.monotonic() - started
+        self._check_submitted(action, output)
+        return output
+
+    def _run_blender(self, script: str, workspace: Path) -> dict[str, Any]:
+        result = execute(os.path.normpath(script), workspace, self.config.harness)
+        returncode = 0 if result.ok else 1
+        return {"output": report_text(result), "returncode": returncode, "exception_info": "", "blender": result}
+
+    def _run_bash(self, command: str, workspace: Path, timeout: float) -> dict[str, Any]:
+        ended = run_bash(command, workspace, self.config.harness, timeout_seconds=timeout, variables=self.config.env)
+        return {
+            # a command's output must not become a picture, whichever model class reads it
+            "output": neutralise(_cut(ended.output.text())),
+            "returncode": -1 if ended.returncode is None else ended.returncode,
+            "exception_info": _stop_text(ended, timeout),
+        }
+
+    @staticmethod
+    def _check_submitted(action: dict[str, Any], output: dict[str, Any]) -> None:
+        lines = output["output"].lstrip().splitlines(keepends=True)
+        if action.get("tool", "bash") != "bash" or output["returncode"] != 0 or not lines:
+            return
+        if lines[0].strip() == SUBMIT:
+            submission = "".join(lines[1:])
+            extra = {"exit_status": "Submitted", "submission": submission, "output": output}
+            raise Submitted({"role": "exit", "content": submission, "extra": extra})
+
+    def get_template_vars(self, **kwargs: Any) -> dict[str, Any]:
+        """What prompts may name. Nothing of the host's environment: it holds keys."""
+        harness = self.config.harness
+        return {
+            **harness.model_dump(mode="json", exclude={"bpy_python", "bpy_libs"}),
+            "timeout": self.config.timeout,
+            "cwd": "/workspace" if sandbox_level(harness).is_sandbox else str(self.workspace),
+            **kwargs,
+        }
+
+    def serialize(self) -> dict[str, Any]:
+        """mini-swe-agent's own record."""
+        kind = f"{self.__class__.__module__}.{self.__class__.__name__}"
+        return {"info": {"config": {"environment": self.config.model_dump(mode="json"), "environment_type": kind}}}
+
+
+def _stop_text(ended: Exit, timeout: float) -> str:
+    if ended.stopped_by is None:
+        return ""
+    if ended.stopped_by == "timeout":
+        return f"timed out after {timeout:g} s; everything the command started was stopped"
+    return f"stopped at the {ended.stopped_by} limit; everything the command started was stopped"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MAX_SHOWN:
+        return text
+    half = _MAX_SHOWN // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"

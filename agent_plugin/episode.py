@@ -1,0 +1,215 @@
+"""Runs one episode: agent, record, submission, and the harness's own final execution, whose verdict counts."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_plugin.agent import BlenderAgent, StepRecorder, now
+from agent_plugin.config import RunConfig
+from agent_plugin.environment import BlenderEnvironment
+from agent_plugin.shell import sandbox_level
+from agent_plugin.tasks import Task
+from agent_plugin.tools import TOOLS
+from agent_plugin.versions import versions
+from harness.execute import execute
+from harness.execution import ExecutionResult
+from harness.report import report_text
+from harness.settings import HarnessSettings
+from harness.workspace import NotTaken, take_file
+from recorder.paths import EpisodePaths
+from recorder.records import Cost, EpisodeSummary, Step, Verdict
+from recorder.redaction import Redactor, secrets_in
+from recorder.trajectory import TrajectoryWriter, read_trajectory, write_atomically
+
+DELIVERABLE = "main.py"
+"""The file that a video task hands in."""
+
+
+@dataclass(frozen=True)
+class EpisodeKey:
+    """Which episode this is."""
+
+    task: Task
+    model: str
+    attempt: int
+
+
+OnStep = Callable[[int, str], None]
+
+
+def run_episode(key: EpisodeKey, config: RunConfig, paths: EpisodePaths, on_step: OnStep) -> EpisodeSummary:
+    """Run the episode into `paths` (which must be new) and return its summary, already written.
+
+    Raises HarnessError, or whatever the provider raised, when the machine failed: no summary is written then,
+    and what was recorded stays.
+    """
+    from minisweagent.models import get_model
+
+    settings = key.task.settings(config.environment.harness)
+    paths.workspace.mkdir(parents=True)
+    if key.task.start_file:
+        shutil.copy(key.task.start_file, paths.workspace / key.task.start_file.name)
+    environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings))
+    model = get_model(key.model, config.model.for_mini())
+    record = EpisodeRecord(key, config.model_dump(mode="json"), settings, paths, workspace=paths.workspace)
+    agent = BlenderAgent(model, environment, start_record=record.start, **_agent_settings(key.task, config))
+    agent.on_step = on_step
+    result = agent.run(key.task.brief)
+    on_step(agent.n_calls, "final execution")
+    summary = record.finish(str(result.get("exit_status", "")))
+    shutil.rmtree(paths.workspace, ignore_errors=True)
+    return summary
+
+
+class EpisodeRecord:
+    """The record of an episode, from its prompts to its outcome."""
+
+    def __init__(
+        self,
+        key: EpisodeKey,
+        config: dict[str, Any],
+        settings: HarnessSettings,
+        paths: EpisodePaths,
+        *,
+        workspace: Path,
+    ) -> None:
+        """`config` is resolved, secrets and all; `settings` are those of this task."""
+        self._key, self._settings, self._paths, self._workspace = key, settings, paths, workspace
+        self._config = config | {"environment": config["environment"] | {"harness": settings.model_dump(mode="json")}}
+        self._redactor = Redactor.for_this_machine(
+            secrets=secrets_in(config),
+            folders={str(workspace.resolve()): "<workspace>", str(paths.root.resolve()): "<episode>"},
+        )
+        self._started = time.monotonic()
+
+    def start(self, prompts: Sequence[dict[str, Any]], agent: BlenderAgent) -> StepRecorder:
+        """Pin the task and write the header."""
+        del agent
+        _pin_task(self._key.task, self._paths)
+        recorder = StepRecorder(TrajectoryWriter(self._paths, self._redactor))
+        recorder.header(
+            prompts,
+            task_id=self._key.task.id,
+            task_kind=self._key.task.kind,
+            task_sha256=self._key.task.sha256,
+            model=self._key.model,
+            attempt=self._key.attempt,
+            tools=TOOLS,
+            config=self._config,
+            versions=versions(self._settings),
+            sandbox_level=sandbox_level(self._settings).name,
+        )
+        return recorder
+
+    def finish(self, exit_status: str) -> EpisodeSummary:
+        """Judge what was handed in, and write `episode.json`: the episode is finished then."""
+        final = None
+        if exit_status == "Submitted":
+            final = final_execution(self._workspace, self._paths, self._key.task, self._settings)
+        seconds = time.monotonic() - self._started
+        summary = summarise(self._key, self._paths, exit_status, final, seconds, self._redactor)
+        write_atomically(self._paths.summary, (summary.model_dump_json(indent=2) + "\n").encode())
+        return summary
+
+
+def final_execution(agents: Path, paths: EpisodePaths, task: Task, settings: HarnessSettings) -> ExecutionResult:
+    """Run the script that the agent left in its workspace `agents` again, alone, in a clean one; keep script, video
+    and contact sheet.
+
+    Files that earlier steps left behind are not there: a script that needs them fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="blendscribe-final-", ignore_cleanup_errors=True) as folder:
+        workspace = Path(folder)
+        if task.start_file:
+            shutil.copy(task.start_file, workspace / task.start_file.name)
+        if _take_script(agents, paths.final_script):
+            shutil.copy(paths.final_script, workspace / DELIVERABLE)
+        result = execute(DELIVERABLE, workspace, settings, keep_video=paths.output_video)
+        if result.preview_name:
+            shutil.copy(workspace / result.preview_name, paths.preview)
+    return result
+
+
+def _take_script(workspace: Path, destination: Path) -> bool:
+    """Whether there is a plain file to run; where there is none, `execute` says so."""
+    try:
+        take_file(workspace, DELIVERABLE, destination, max_bytes=4 << 20)
+    except (FileNotFoundError, NotTaken):
+        destination.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def summarise(
+    key: EpisodeKey,
+    paths: EpisodePaths,
+    exit_status: str,
+    final: ExecutionResult | None,
+    seconds: float,
+    redactor: Redactor,
+) -> EpisodeSummary:
+    """The episode's outcome from its record and its final execution."""
+    steps = [line for line in read_trajectory(paths.trajectory) if isinstance(line, Step)]
+    verdict: Verdict = "pass" if final is not None and final.ok else "fail"
+    return EpisodeSummary(
+        task_id=key.task.id,
+        task_sha256=key.task.sha256,
+        model=key.model,
+        attempt=key.attempt,
+        exit_status=exit_status,
+        verdict=verdict,
+        reason=redactor.clean(_reason(exit_status, final)),
+        problems=[problem.code for problem in final.problems] if final else [],
+        final_execution=redactor.clean(final.to_json() | {"report": report_text(final)}) if final else None,
+        n_steps=len(steps),
+        cost=Cost(usd=sum(s.cost.usd for s in steps), is_known=all(s.cost.is_known for s in steps)),
+        seconds=round(seconds, 1),
+        files=_hashes(paths),
+        finished_at=now(),
+    )
+
+
+def _pin_task(task: Task, paths: EpisodePaths) -> None:
+    """Keep the task as it was when the episode began."""
+    paths.task.mkdir()
+    (paths.task / "brief.md").write_text(task.brief + "\n", encoding="utf-8")
+    pinned = task.model_dump(mode="json", exclude={"start_file"}) | {"sha256": task.sha256}
+    if task.start_file:
+        pinned["start_file"] = task.start_file.name
+        shutil.copy(task.start_file, paths.task / task.start_file.name)
+    (paths.task / "task.json").write_text(json.dumps(pinned, indent=2) + "\n", encoding="utf-8")
+
+
+def _agent_settings(task: Task, config: RunConfig) -> dict[str, Any]:
+    settings = config.agent.model_dump(exclude={"agent_class"})
+    limits = {
+        "step_limit": task.limits.steps,
+        "cost_limit": task.limits.cost_usd,
+        "wall_time_limit_seconds": task.limits.seconds,
+    }
+    return settings | {name: limit for name, limit in limits.items() if limit}
+
+
+def _reason(exit_status: str, final: ExecutionResult | None) -> str:
+    if final is None:
+        return f"not submitted: {exit_status or 'no exit status'}"
+    if final.ok:
+        return "submitted; the final execution found no error"
+    found = "; ".join(problem.message for problem in final.problems if problem.severity == "error")
+    return f"submitted; the final execution failed: {found}"[:1000]
+
+
+def _hashes(paths: EpisodePaths) -> dict[str, str]:
+    files = [paths.trajectory, paths.final_script, paths.output_video, paths.preview, *sorted(paths.task.iterdir())]
+    found = {}
+    for file in files:
+        if file.is_file():
+            with file.open("rb") as opened:
+                found[str(file.relative_to(paths.root))] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return found

@@ -1,0 +1,121 @@
+"""What is wrong with a file that a user wrote: every fault with its file, place, value and what is allowed there."""
+
+import types
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault. Its text is one line. `file` may hold a line number (`tasks.jsonl:3`)."""
+
+    file: str
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        text = ": ".join(part for part in (self.file, self.place, self.message) if part)
+        return " ".join(text.splitlines())
+
+
+class BadInput(Exception):
+    """The user's input is wrong; nothing was started. Holds every fault found."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = list(faults)
+        super().__init__("\n".join(str(fault) for fault in faults))
+
+
+def bad_input(message: str, *, file: str = "", place: str = "") -> BadInput:
+    """A BadInput with a single fault."""
+    return BadInput([Fault(file, place, message)])
+
+
+def faults_of(error: ValidationError, model: type[BaseModel], *, file: str, place: str = "") -> list[Fault]:
+    """pydantic's errors as faults; an unknown key lists the known ones (a model's `ALSO_KNOWN` included)."""
+    return [_fault(dict(item), model, file, place) for item in error.errors()]
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file. Raises BadInput for a file that is missing, not YAML, or names a key twice."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
+    try:
+        return yaml.load(text, Loader=_StrictLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        message = f"not valid YAML ({getattr(error, 'problem', None) or error})"
+        raise bad_input(message, file=str(path), place=place) from error
+    except (ValueError, RecursionError) as error:  # a date such as 2024-13-45, or too much nesting
+        raise bad_input(f"not valid YAML ({error})", file=str(path)) from error
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """PyYAML takes the last of two equal keys without a word."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if (key.tag, key.value) in seen:
+                problem = f"the key '{key.value}' stands here twice"
+                raise yaml.composer.ComposerError(problem=problem, problem_mark=key.start_mark)
+            seen.add((key.tag, key.value))
+        return node
+
+
+def _fault(item: dict[str, Any], model: type[BaseModel], file: str, place: str) -> Fault:
+    location = list(item["loc"])
+    where = place + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] == "extra_forbidden":
+        known = _known_keys(model, location[:-1])
+        message = f"unknown key. Known here: {', '.join(known)}" if known else "unknown key"
+    elif item["type"] == "missing":
+        message = "missing"
+    elif item["type"] in ("model_type", "dict_type"):
+        message = f"must be a mapping (it is {_shown(item['input'])})"
+    else:
+        message = f"{message} (it is {_shown(item['input'])})"
+    return Fault(file, where.lstrip("."), message)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _known_keys(model: Any, location: Sequence[str | int]) -> list[str]:
+    """The field names of the model found by following `location` from `model`."""
+    for part in location:
+        model = _member(model, part)
+    model = _model_in(model)
+    return [*model.model_fields, *getattr(model, "ALSO_KNOWN", ())] if model else []
+
+
+def _member(model: Any, part: str | int) -> Any:
+    inner = _model_in(model)
+    if isinstance(part, str) and inner and part in inner.model_fields:
+        return inner.model_fields[part].annotation
+    return model if isinstance(part, int) else None
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The first pydantic model in an annotation such as `list[Task] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if isinstance(annotation, types.GenericAlias | types.UnionType) or typing.get_origin(annotation):
+        return next((found for a in typing.get_args(annotation) if (found := _model_in(a))), None)
+    return None

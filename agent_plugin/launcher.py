@@ -1,0 +1,278 @@
+"""Runs episodes over a task list: plan, resume, workers, outcomes. Knows how an episode ends, not how it is played.
+
+An episode is finished when its `episode.json` has been renamed into place. A failure of the machine or the
+provider is never a result: its folder is moved aside and the next launch of the same command plays it again.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from agent_plugin.config import RunConfig
+from agent_plugin.episode import EpisodeKey, run_episode
+from agent_plugin.faults import bad_input
+from agent_plugin.tasks import Task
+from agent_plugin.versions import versions
+from harness.sandbox.watchdog import process_tree
+from recorder.paths import EpisodePaths, RunPaths
+from recorder.records import EpisodeSummary
+from recorder.redaction import Redactor, secrets_in
+from recorder.trajectory import CorruptEpisode, read_summary, write_atomically
+
+_MAX_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a run consists of. Two plans with the same fingerprint are the same run."""
+
+    tasks: tuple[Task, ...]
+    models: tuple[str, ...]
+    n_attempts: int
+    config: RunConfig
+
+    @property
+    def keys(self) -> list[EpisodeKey]:
+        """Episodes in the order in which they start: every task once before any is tried again."""
+        attempts = range(1, self.n_attempts + 1)
+        return [EpisodeKey(task, model, k) for k in attempts for task in self.tasks for model in self.models]
+
+    def describe(self) -> dict[str, Any]:
+        """The content of run.json, without secrets."""
+        settings = self.config.environment.harness
+        facts: dict[str, Any] = {
+            "schema_version": 1,
+            "tasks": {task.id: task.sha256 for task in self.tasks},
+            "models": list(self.models),
+            "n_attempts": self.n_attempts,
+            "config": self.config.model_dump(mode="json"),
+            "versions": versions(settings),
+        }
+        cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(facts["config"])).clean(facts)
+        return {"fingerprint": fingerprint(cleaned), **cleaned}  # another key for a provider makes no other run
+
+
+@dataclass(frozen=True)
+class EpisodeOutcome:
+    """How one planned episode ended in this launch."""
+
+    key: EpisodeKey
+    summary: EpisodeSummary | None
+    error: str = ""
+    """Set when the machine or the provider failed: the episode has no result."""
+    is_from_before: bool = False
+
+
+class Watcher(Protocol):
+    """Told what happens, for progress."""
+
+    def started(self, key: EpisodeKey) -> None: ...
+    def step(self, key: EpisodeKey, number: int, what: str) -> None: ...
+    def ended(self, outcome: EpisodeOutcome) -> None: ...
+
+
+@dataclass
+class Stop:
+    """Set by the first Ctrl-C: running steps end, nothing new starts."""
+
+    requested: threading.Event = field(default_factory=threading.Event)
+
+
+class Stopped(Exception):
+    """Ends an episode between two steps."""
+
+
+def open_run(plan: RunPlan, root: Path) -> RunPaths:
+    """Make the run's folder, or check that the one that is there is the same run. Raises BadInput otherwise."""
+    paths, described = RunPaths(root), plan.describe()
+    if root.exists() and not root.is_dir():
+        raise bad_input("is not a folder", file=str(root))
+    if paths.run_file.is_file():
+        _check_same_run(paths.run_file, described)
+        return paths
+    if root.is_dir() and any(entry.name != ".lock" for entry in root.iterdir()):
+        raise bad_input("is not empty and holds no run.json; give a new folder for the run", file=str(root))
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        write_atomically(paths.run_file, (json.dumps(described, indent=2) + "\n").encode())
+    except OSError as error:
+        raise bad_input(f"cannot be written ({error.strerror})", file=str(root)) from error
+    return paths
+
+
+@contextmanager
+def lock_run(paths: RunPaths) -> Iterator[None]:
+    """One launcher at a time in a run's folder."""
+    try:
+        file = paths.lock_file.open("w")
+    except OSError as error:
+        raise bad_input(f"cannot be written ({error.strerror})", file=str(paths.root)) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise bad_input("another launcher is working in this run", file=str(paths.root)) from None
+        yield
+
+
+def run_all(plan: RunPlan, paths: RunPaths, *, n_workers: int, watcher: Watcher, stop: Stop) -> list[EpisodeOutcome]:
+    """Play every episode that is not finished; returns an outcome for each that is finished or failed."""
+    outcomes = []
+    waiting = []
+    for key in plan.keys:
+        episode = paths.episode(key.task.id, key.model, key.attempt)
+        if episode.is_finished:
+            outcome = _from_before(key, episode)
+            watcher.ended(outcome)
+            outcomes.append(outcome)
+        else:
+            waiting.append(key)
+    if waiting:
+        _import_model_class(plan.config)
+    with ThreadPoolExecutor(max_workers=n_workers, thread_name_prefix="episode") as pool:
+        running: set[Future[EpisodeOutcome]] = set()
+        while (waiting and not stop.requested.is_set()) or running:
+            while waiting and len(running) < n_workers and not stop.requested.is_set():
+                running.add(pool.submit(_play, waiting.pop(0), plan, paths, watcher, stop))
+            # a short wait, so that the main thread can take Ctrl-C
+            ended, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+            outcomes += [future.result() for future in ended]
+    return outcomes
+
+
+@contextmanager
+def interruptible(stop: Stop, say: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C (or SIGTERM) once: finish the running steps and stop. Twice: kill what runs and leave at once."""
+
+    def on_signal(_number: int, _frame: Any) -> None:
+        if stop.requested.is_set():
+            _kill_descendants()
+            os._exit(130)
+        stop.requested.set()
+        say("Stopping after the running steps. Ctrl-C again stops at once.")
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def fingerprint(facts: dict[str, Any]) -> str:
+    """Hash of what makes a run this run; the revision of a dirty checkout is not part of it."""
+    relevant = {name: value for name, value in facts.items() if name != "versions"}
+    relevant["versions"] = {k: v for k, v in facts["versions"].items() if k != "blendscribe-revision"}
+    return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
+
+
+def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, stop: Stop) -> EpisodeOutcome:
+    episode = paths.episode(key.task.id, key.model, key.attempt)
+    _move_aside(episode, "interrupted")  # left by a launcher that was killed
+    watcher.started(key)
+
+    def on_step(number: int, what: str) -> None:
+        if stop.requested.is_set() and what == "model":
+            raise Stopped
+        watcher.step(key, number, what)
+
+    try:
+        outcome = EpisodeOutcome(key, run_episode(key, plan.config, episode, on_step))
+    except Stopped:
+        _move_aside(episode, "interrupted")
+        outcome = EpisodeOutcome(key, None, error="stopped by the user")
+    except Exception as error:  # noqa: BLE001 - the one place where a failure of machine or provider is caught
+        _move_aside(episode, "infrastructure")
+        outcome = EpisodeOutcome(key, None, error=_one_line(error, plan.config))
+    watcher.ended(outcome)
+    return outcome
+
+
+def _move_aside(episode: EpisodePaths, why: str) -> None:
+    """Keep what an unfinished attempt recorded, under a name of its own."""
+    if not episode.root.exists():
+        return
+    number = 1
+    while (aside := episode.root.with_name(f"{episode.root.name}.{why}-{number}")).exists():
+        number += 1
+    episode.root.rename(aside)
+
+
+def _check_same_run(run_file: Path, described: dict[str, Any]) -> None:
+    try:
+        there = json.loads(run_file.read_text(encoding="utf-8"))
+        theirs = there["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise bad_input(f"cannot be read as a run ({error!r})", file=str(run_file)) from error
+    if theirs != described["fingerprint"]:
+        found = list(_differences(there, described))
+        shown = "; ".join(found[:_MAX_SHOWN]) + (f"; and {n} more" if (n := len(found) - _MAX_SHOWN) > 0 else "")
+        raise bad_input(
+            f"is another run. There, then here: {shown or 'its fingerprint'}. Give another folder with -o, "
+            "or repeat the command that made it",
+            file=str(run_file.parent),
+        )
+
+
+def _differences(there: Any, here: Any, place: str = "") -> Iterator[str]:
+    """`place: old, new` for each value that is not the same, versions of the checkout and the fingerprint left out."""
+    if there == here or place in ("fingerprint", "versions.blendscribe-revision"):
+        return
+    if isinstance(there, dict) and isinstance(here, dict):
+        for name in dict.fromkeys([*there, *here]):
+            yield from _differences(there.get(name), here.get(name), f"{place}.{name}".lstrip("."))
+    else:
+        yield f"{place}: {str(there)[:40]!r}, {str(here)[:40]!r}"
+
+
+def _from_before(key: EpisodeKey, episode: EpisodePaths) -> EpisodeOutcome:
+    """A damaged result is neither believed nor played over."""
+    try:
+        return EpisodeOutcome(key, read_summary(episode.summary), is_from_before=True)
+    except CorruptEpisode as error:
+        return EpisodeOutcome(key, None, error=str(error), is_from_before=True)
+
+
+def _import_model_class(config: RunConfig) -> None:
+    """litellm takes seconds to import, and must not be imported by two threads at once."""
+    from minisweagent.models import get_model_class
+
+    try:
+        get_model_class("", config.model.model_class)
+    except ValueError as error:
+        raise bad_input(
+            f"cannot be imported (it is '{config.model.model_class}')", place="model.model_class"
+        ) from error
+
+
+def _one_line(error: Exception, config: RunConfig) -> str:
+    redactor = Redactor.for_this_machine(secrets=secrets_in(config.model_dump()))
+    text: str = redactor.clean(f"{type(error).__name__}: {' '.join(str(error).split())}")
+    return text[:600]
+
+
+def _kill_descendants() -> None:
+    """Stop everything before killing anything, so that nothing can fork away from it."""
+    stopped: set[int] = set()
+    while new := set(process_tree(os.getpid())[1:]) - stopped:
+        for pid in new:
+            _send(pid, signal.SIGSTOP)
+        stopped |= new
+    for pid in stopped:
+        _send(pid, signal.SIGKILL)
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass

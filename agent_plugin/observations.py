@@ -1,0 +1,120 @@
+"""Makes the messages that answer tool calls, and puts pictures where the provider's route can take them.
+
+The history keeps each picture behind its caption in the tool message that it belongs to. Only the request is
+rearranged (`place_images`), never the history.
+"""
+
+import base64
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from harness.execution import ExecutionResult
+from harness.report import caption, report_text
+from harness.video import Frame
+
+ImagePlacement = Literal["auto", "native", "followup", "drop"]
+
+_NATIVE_ROUTES = ("anthropic/", "bedrock/", "vertex_ai/claude")
+"""Routes on which litellm keeps pictures inside a tool result, in order, beside their captions."""
+_BLIND_ROUTES = ("deepseek/", "sambanova/")
+"""Routes on which litellm drops pictures without a word."""
+
+DROPPED = "[this frame cannot be shown on this model's route]\n"
+
+
+def blender_content(result: ExecutionResult) -> list[dict[str, Any]]:
+    """The observation of a run: the report, then each frame after its caption. No tags, so none to forge."""
+    parts = [_text(report_text(result))]
+    for frame in result.preview_frames:
+        parts += [_text(f"{caption(frame)}\n"), _picture(frame)]
+    return parts
+
+
+def bash_content(output: str, returncode: int | None, exception: str) -> list[dict[str, Any]]:
+    """The observation of a bash command."""
+    note = f"<exception>{exception}</exception>\n" if exception else ""
+    return [_text(f"{note}<returncode>{returncode}</returncode>\n<output>\n{output}</output>\n")]
+
+
+def error_content(error: str) -> list[dict[str, Any]]:
+    """The observation of a call that was not run."""
+    return [_text(f"<error>{error}</error>\n")]
+
+
+def placement_for(model_name: str, wanted: ImagePlacement) -> ImagePlacement:
+    """Where pictures go on this route. Never 'auto'."""
+    if wanted != "auto":
+        return wanted
+    if model_name.startswith(_NATIVE_ROUTES):
+        return "native"
+    return "drop" if model_name.startswith(_BLIND_ROUTES) else "followup"
+
+
+def place_images(messages: Sequence[dict[str, Any]], placement: ImagePlacement) -> list[dict[str, Any]]:
+    """The messages as they are sent.
+
+    `followup`: after each run of tool messages one user message holds their frames, caption before picture, because
+    most routes refuse or lose pictures in a tool message. `drop`: a line says that there was a picture.
+    """
+    if placement == "native":
+        return list(messages)
+    if placement == "drop":
+        return [_with_content(m, [_dropped(p) for p in m["content"]]) if _has_images(m) else m for m in messages]
+    placed: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for message in messages:
+        if message.get("role") != "tool" and waiting:
+            placed.append({"role": "user", "content": waiting})
+            waiting = []
+        if message.get("role") == "tool" and _has_images(message):
+            text, frames = _split(message["content"])
+            n = sum(part["type"] == "image_url" for part in frames)
+            name = f"result {_tool_number(placed)}"
+            text.append(_text(f"The frames of this run ({n}) follow in the next message, under '{name}'.\n"))
+            waiting += [_text(f"Frames of {name}:\n"), *frames]
+            message = _with_content(message, text)
+        placed.append(message)
+    if waiting:
+        placed.append({"role": "user", "content": waiting})
+    return placed
+
+
+def count_images(messages: Sequence[dict[str, Any]]) -> int:
+    """Pictures in these messages."""
+    return sum(
+        part["type"] == "image_url" for m in messages if isinstance(m.get("content"), list) for part in m["content"]
+    )
+
+
+def _split(parts: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(text before the first caption, captions and pictures): a picture's caption is the part before it."""
+    first = next(i for i, part in enumerate(parts) if part["type"] == "image_url")
+    return parts[: max(0, first - 1)], parts[max(0, first - 1) :]
+
+
+def _tool_number(placed: Sequence[dict[str, Any]]) -> int:
+    """Which tool message this is, counted from 1 (a tool_call_id may hold signatures and does not belong into text)."""
+    return len([message for message in placed if message.get("role") == "tool"]) + 1
+
+
+def _has_images(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    return isinstance(content, list) and any(part["type"] == "image_url" for part in content)
+
+
+def _with_content(message: dict[str, Any], content: list[dict[str, Any]]) -> dict[str, Any]:
+    return message | {"content": content}
+
+
+def _dropped(part: dict[str, Any]) -> dict[str, Any]:
+    return _text(DROPPED) if part["type"] == "image_url" else part
+
+
+def _text(text: str) -> dict[str, Any]:
+    # every part ends in a newline: some routes join parts without one; file names can hold what UTF-8 cannot
+    return {"type": "text", "text": text.encode(errors="replace").decode()}
+
+
+def _picture(frame: Frame) -> dict[str, Any]:
+    picture = base64.b64encode(frame.jpeg).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{picture}"}}

@@ -1,0 +1,43 @@
+"""What can be known to be wrong before the first model call: models and the machine."""
+
+from collections.abc import Sequence
+
+from agent_plugin.faults import BadInput, Fault
+from agent_plugin.scripted_file import PROVIDER, load_scripted, scripted_path
+from agent_plugin.shell import sandbox_level
+from harness.errors import HarnessError
+from harness.settings import HarnessSettings
+from recorder.paths import folder_name
+
+
+def model_faults(models: Sequence[str]) -> list[Fault]:
+    """Faults of model names and of the scripted models behind them."""
+    faults = [fault for name in models if (fault := _model_fault(name))]
+    folders: dict[str, str] = {}
+    for name in dict.fromkeys(models):
+        if (other := folders.setdefault(folder_name(name), name)) != name:
+            faults.append(Fault(f"-m {name}", "", f"has the same folder name as {other}; give them runs of their own"))
+    return faults
+
+
+def check_machine(wanted: Sequence[HarnessSettings]) -> None:
+    """Raises BadInput when no Blender interpreter is there, or not the sandbox that the settings require."""
+    faults = []
+    for settings in wanted:
+        try:
+            sandbox_level(settings)
+        except HarnessError as error:
+            faults.append(Fault("", "", str(error)))
+    if faults:
+        raise BadInput(list(dict.fromkeys(faults)))
+
+
+def _model_fault(name: str) -> Fault | None:
+    if not name.strip("/ ") or any(character.isspace() for character in name):
+        return Fault(f"-m {name!r}", "", "not a model name; give one such as openai/gpt-5 or scripted/demo")
+    if name.startswith(f"{PROVIDER}/"):
+        try:
+            load_scripted(scripted_path(name))
+        except ValueError as error:
+            return Fault(f"-m {name}", "", " ".join(str(error).split()))
+    return None

@@ -1,0 +1,112 @@
+"""Shows a run while it goes on, and its table at the end."""
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from agent_plugin.episode import EpisodeKey
+from agent_plugin.launcher import EpisodeOutcome
+
+
+class RunProgress:
+    """Bars on a terminal, plain lines elsewhere. Called from several threads."""
+
+    def __init__(self, console: Console, n_episodes: int) -> None:
+        self._console, self._n_episodes = console, n_episodes
+        self._lock = threading.Lock()
+        self._rows: dict[str, TaskID] = {}
+        self._started: dict[str, float] = {}
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+
+    def __enter__(self) -> "RunProgress":
+        self._progress.start()
+        self._total = self._progress.add_task("episodes", total=self._n_episodes)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._progress.stop()
+
+    def started(self, key: EpisodeKey) -> None:
+        with self._lock:
+            self._started[_name(key)] = time.monotonic()
+            self._rows[_name(key)] = self._progress.add_task(escape(_name(key)), total=None)
+            if not self._console.is_terminal:
+                self._say(f"started  {_name(key)}")
+
+    def step(self, key: EpisodeKey, number: int, what: str) -> None:
+        with self._lock:
+            if _name(key) in self._rows:
+                text = f"{_name(key)}  step {number}: {what}"
+                self._progress.update(self._rows[_name(key)], description=escape(text))
+
+    def ended(self, outcome: EpisodeOutcome) -> None:
+        with self._lock:
+            name = _name(outcome.key)
+            if name in self._rows:
+                self._progress.remove_task(self._rows.pop(name))
+            self._progress.advance(self._total)
+            before = " (from before)" if outcome.is_from_before else ""
+            took = f" in {time.monotonic() - self._started[name]:.0f} s" if name in self._started else ""
+            self._say(f"{_verdict(outcome):8} {name}{took}{before}")
+            if outcome.error:
+                self._say(f"         {outcome.error}")
+
+    def _say(self, line: str) -> None:
+        """One line, also where it is longer than the screen."""
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
+    """One row an episode."""
+    table = Table(title="Episodes", title_justify="left")
+    for name in ("task", "model", "attempt", "steps", "verdict", "problems", "seconds", "cost"):
+        table.add_column(name, justify="right" if name in ("attempt", "steps", "seconds", "cost") else "left")
+    for outcome in sorted(outcomes, key=lambda o: (o.key.task.id, o.key.model, o.key.attempt)):
+        table.add_row(*(escape(cell) for cell in _cells(outcome)))
+    return table
+
+
+def where_to_look(outcomes: Sequence[EpisodeOutcome], run: Path) -> str:
+    """The last lines of a run: counts, and the folder of the first episode as an example."""
+    n_pass = sum(_verdict(outcome) == "pass" for outcome in outcomes)
+    n_lost = sum(outcome.summary is None for outcome in outcomes)
+    lost = f", {n_lost} without a result (the same command plays them again)" if n_lost else ""
+    return (
+        f"{n_pass} of {len(outcomes)} episodes passed{lost}.\n"
+        f"Look at {run}/episodes/<task>/<model>/<attempt>/: output.mp4, preview.png, final_script.py, "
+        "trajectory.jsonl, images/, episode.json"
+    )
+
+
+def _cells(outcome: EpisodeOutcome) -> list[str]:
+    key, summary = outcome.key, outcome.summary
+    if summary is None:
+        return [key.task.id, key.model, f"{key.attempt}", "", "no result", outcome.error[:60], "", ""]
+    cost = f"${summary.cost.usd:.4f}" if summary.cost.is_known else "unknown"
+    problems = ", ".join(summary.problems) or ("none" if summary.verdict == "pass" else summary.exit_status)
+    return [
+        key.task.id, key.model, f"{key.attempt}", f"{summary.n_steps}", summary.verdict, problems,
+        f"{summary.seconds:.0f}", cost,
+    ]  # fmt: skip
+
+
+def _verdict(outcome: EpisodeOutcome) -> str:
+    return outcome.summary.verdict if outcome.summary else "lost"
+
+
+def _name(key: EpisodeKey) -> str:
+    return f"{key.task.id} · {key.model} · {key.attempt}"

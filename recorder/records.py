@@ -1,0 +1,187 @@
+"""The lines of a trajectory and the files of an episode, as models: what is stored is a fact, totals are properties.
+
+`trajectory.jsonl` holds one `Header`, then a `Step` for each model call, then one `End`. `kind` tells them apart.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+SCHEMA_VERSION = 1
+
+
+class Record(BaseModel):
+    """Unknown fields are refused: a reader that does not know them must not pretend to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TextPart(Record):
+    """Text of a message."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ImagePart(Record):
+    """A picture of a message; the bytes are in the episode's folder."""
+
+    type: Literal["image"] = "image"
+    path: str
+    """Relative to the episode: `images/<sha256>.<ending>`."""
+    sha256: str
+    media_type: str
+    n_bytes: int
+
+
+Part = Annotated[TextPart | ImagePart, Field(discriminator="type")]
+
+
+class Message(Record):
+    """A message to the model, whole and in order."""
+
+    role: Literal["system", "user", "tool"]
+    content: list[Part]
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.content if isinstance(part, TextPart))
+
+    @property
+    def images(self) -> list[ImagePart]:
+        return [part for part in self.content if isinstance(part, ImagePart)]
+
+
+class Action(Record):
+    """A parsed tool call."""
+
+    tool: str
+    arguments: dict[str, Any]
+    tool_call_id: str | None
+    error: str | None = None
+    """Why it was not run (unknown tool, malformed arguments)."""
+
+
+class Execution(Record):
+    """What came of one action."""
+
+    tool: str
+    returncode: int | None
+    """Exit status: of the command, or 0 for a good and 1 for a failed run."""
+    output: str
+    exception: str = ""
+    seconds: float
+    blender: dict[str, Any] | None = None
+    """Everything the harness measured (ExecutionResult.to_json), for run_blender."""
+
+
+class Cost(Record):
+    """What a model call cost; unknown is not zero."""
+
+    usd: float
+    is_known: bool
+
+
+class Request(Record):
+    """What was sent to the provider for a step."""
+
+    model: str
+    n_messages: int
+    n_images: int
+    """Pictures in the request."""
+    n_images_in_history: int
+    image_placement: str
+    sha256: str
+    """Of the prepared messages as canonical JSON."""
+    parameters: dict[str, Any] = {}
+
+
+class Header(Record):
+    """First line: everything that was fixed before the first model call."""
+
+    kind: Literal["header"] = "header"
+    seq: int
+    schema_version: int = SCHEMA_VERSION
+    task_id: str
+    task_kind: str
+    task_sha256: str
+    model: str
+    attempt: int
+    prompts: list[Message]
+    tools: list[dict[str, Any]]
+    config: dict[str, Any]
+    """Resolved; secrets removed."""
+    versions: dict[str, str]
+    sandbox_level: str
+    started_at: str
+    parent: str | None = None
+
+
+class Step(Record):
+    """One model call, its actions, and what they came to."""
+
+    kind: Literal["step"] = "step"
+    seq: int
+    step: int
+    """From 1."""
+    assistant: dict[str, Any]
+    """The provider's message whole: text, reasoning with its blocks, raw tool calls."""
+    response_model: str | None
+    finish_reason: str | None
+    actions: list[Action]
+    executions: list[Execution]
+    observations: list[Message]
+    request: Request | None
+    usage: dict[str, Any] | None
+    cost: Cost
+    started_at: str
+    model_seconds: float
+    format_error: str | None = None
+    """Set when the reply held no usable call at all."""
+
+    @property
+    def tool_seconds(self) -> float:
+        return sum(execution.seconds for execution in self.executions)
+
+
+class End(Record):
+    """Last line: why the episode ended."""
+
+    kind: Literal["end"] = "end"
+    seq: int
+    exit_status: str
+    submission: str
+    error: str = ""
+    """The cause, where the machine or the provider failed."""
+    redactions: dict[str, int]
+    ended_at: str
+
+
+Line = Annotated[Header | Step | End, Field(discriminator="kind")]
+LINE: TypeAdapter[Header | Step | End] = TypeAdapter(Line)
+
+Verdict = Literal["pass", "fail", "infrastructure"]
+
+
+class EpisodeSummary(Record):
+    """`episode.json`: the episode's outcome, and the index that lists of episodes are made from."""
+
+    schema_version: int = SCHEMA_VERSION
+    task_id: str
+    task_sha256: str
+    model: str
+    attempt: int
+    exit_status: str
+    verdict: Verdict
+    """`pass`: submitted, and the harness's own final execution found no error."""
+    reason: str
+    problems: list[str]
+    """Codes found by the final execution."""
+    final_execution: dict[str, Any] | None
+    n_steps: int
+    cost: Cost
+    seconds: float
+    files: dict[str, str]
+    """Name -> SHA-256 of what the episode folder holds beside images and this file."""
+    finished_at: str

@@ -1,0 +1,134 @@
+"""Writes and reads `trajectory.jsonl`: append only, one line an event, on disk before the next step begins."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from recorder.paths import EpisodePaths
+from recorder.records import LINE, SCHEMA_VERSION, End, EpisodeSummary, Header, ImagePart, Step
+from recorder.redaction import Redactor
+
+_ENDINGS = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
+
+
+class CorruptEpisode(Exception):
+    """A file of an episode is not what it has to be."""
+
+    def __init__(self, path: Path, line: int | None, why: str) -> None:
+        self.path, self.line, self.why = path, line, why
+        super().__init__(f"{path}{f', line {line}' if line else ''}: {why}")
+
+
+class TrajectoryWriter:
+    """The one way into an episode's record. Not for use by two threads at once."""
+
+    def __init__(self, paths: EpisodePaths, redactor: Redactor) -> None:
+        """Raises FileExistsError if there is a trajectory already: nothing is ever overwritten."""
+        paths.images.mkdir(parents=True, exist_ok=True)
+        self.paths, self.redactor = paths, redactor
+        self.n_lines = 0
+        self._file = paths.trajectory.open("x", encoding="utf-8")
+        sync_folder(paths.root)
+
+    def append(self, record: Header | Step | End) -> None:
+        """Write one line and have it on disk."""
+        line = json.dumps(self.redactor.clean(record.model_dump(mode="json")), ensure_ascii=False, allow_nan=False)
+        # a lone surrogate (from undecodable output) cannot be written as UTF-8
+        self._file.write(line.encode("utf-8", "replace").decode("utf-8") + "\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.n_lines += 1
+
+    def store_image(self, content: bytes, media_type: str) -> ImagePart:
+        """Keep a picture under its hash (once, however often it is stored) and return the reference to it."""
+        digest = hashlib.sha256(content).hexdigest()
+        name = f"{digest}.{_ENDINGS.get(media_type, 'bin')}"
+        if not (self.paths.images / name).exists():
+            write_atomically(self.paths.images / name, content)
+        return ImagePart(path=f"images/{name}", sha256=digest, media_type=media_type, n_bytes=len(content))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_trajectory(path: Path) -> Iterator[Header | Step | End]:
+    """The records of a trajectory, in order.
+
+    Raises CorruptEpisode, naming the line, for a line that is not valid JSON or not a known record, for a
+    sequence number out of order, for a schema that is newer than this reader, and for a last line without its end
+    (a run that was killed while writing).
+    """
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.endswith(b"\n"):
+                raise CorruptEpisode(path, number, "torn line: the file ends in the middle of it")
+            record = _parse(path, number, raw)
+            if record.seq != number - 1:
+                raise CorruptEpisode(path, number, f"seq is {record.seq}, expected {number - 1}")
+            yield record
+
+
+def _parse(path: Path, number: int, raw: bytes) -> Header | Step | End:
+    try:
+        value: Any = json.loads(raw)
+    except ValueError as error:
+        raise CorruptEpisode(path, number, f"not valid JSON ({error})") from error
+    if newer := _newer_schema(value):
+        raise CorruptEpisode(path, number, newer)
+    try:
+        return LINE.validate_python(value)
+    except ValidationError as error:
+        raise CorruptEpisode(path, number, _first_of(error)) from error
+
+
+def read_summary(path: Path) -> EpisodeSummary:
+    """The content of an `episode.json`. Raises CorruptEpisode."""
+    try:
+        value: Any = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CorruptEpisode(path, None, f"not valid JSON ({error})") from error
+    if newer := _newer_schema(value):
+        raise CorruptEpisode(path, None, newer)
+    try:
+        return EpisodeSummary.model_validate(value)
+    except ValidationError as error:
+        raise CorruptEpisode(path, None, _first_of(error)) from error
+
+
+def _newer_schema(value: Any) -> str:
+    """What to say of a record of a later release, else ''."""
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        return f"schema version {version} is newer than {SCHEMA_VERSION}, the last one known here: update blendscribe"
+    return ""
+
+
+def _first_of(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write under a temporary name, have it on disk, then rename: a reader sees all of it or nothing."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the folder's own entries on disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,112 @@
+"""What a person sees of a run."""
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from agent_plugin.episode import EpisodeKey
+from agent_plugin.launcher import EpisodeOutcome
+from agent_plugin.progress import RunProgress, results_table, where_to_look
+from agent_plugin.tasks import Task
+from recorder.records import Cost, EpisodeSummary, Verdict
+
+
+def key(task: str, attempt: int = 1, model: str = "m/[x]") -> EpisodeKey:
+    return EpisodeKey(Task(id=task, brief="x"), model, attempt)
+
+
+def outcome(
+    task: str, verdict: Verdict = "pass", *, is_known: bool = True, problems: list[str] | None = None
+) -> EpisodeOutcome:
+    summary = EpisodeSummary(
+        task_id=task,
+        task_sha256="",
+        model="m/[x]",
+        attempt=1,
+        exit_status="LimitsExceeded",
+        verdict=verdict,
+        reason="",
+        problems=problems or [],
+        final_execution=None,
+        n_steps=7,
+        cost=Cost(usd=1.25, is_known=is_known),
+        seconds=12.4,
+        files={},
+        finished_at="",
+    )
+    return EpisodeOutcome(key(task), summary)
+
+
+LOST = EpisodeOutcome(key("c"), None, error="Timeout: no answer [x]")
+
+
+def console(width: int = 200, *, is_terminal: bool = False) -> Console:
+    return Console(file=io.StringIO(), width=width, force_terminal=is_terminal)
+
+
+def shown(target: Console) -> str:
+    assert isinstance(target.file, io.StringIO)
+    return target.file.getvalue()
+
+
+def test_without_a_terminal_each_event_is_a_line() -> None:
+    """Beginning and end of an episode; steps would only fill a log file."""
+    target = console(width=20)
+    with RunProgress(target, 3) as progress:
+        progress.started(key("a"))
+        progress.step(key("a"), 1, "model")
+        progress.ended(outcome("a"))
+        progress.ended(EpisodeOutcome(key("b"), outcome("b", "fail").summary, is_from_before=True))
+        progress.started(key("c"))
+        progress.ended(LOST)
+    assert shown(target).splitlines() == [
+        "started  a · m/[x] · 1",
+        "pass     a · m/[x] · 1 in 0 s",
+        "fail     b · m/[x] · 1 (from before)",
+        "started  c · m/[x] · 1",
+        "lost     c · m/[x] · 1 in 0 s",
+        "         Timeout: no answer [x]",
+    ]
+
+
+def test_on_a_terminal_the_running_step_is_shown() -> None:
+    """Names that look like markup are shown as they are."""
+    target = console(is_terminal=True)
+    with RunProgress(target, 1) as progress:
+        progress.started(key("a"))
+        progress.step(key("a"), 3, "run_blender")
+        progress._progress.refresh()
+    assert "a · m/[x] · 1  step 3: run_blender" in shown(target)
+
+
+def test_a_step_after_the_end_is_ignored() -> None:
+    """A thread may be late."""
+    with RunProgress(console(), 1) as progress:
+        progress.step(key("a"), 1, "model")
+
+
+def test_the_table_has_a_row_an_episode() -> None:
+    """Sorted by task; problems, or how it ended; an unknown cost is not 0."""
+    target = console()
+    target.print(
+        results_table(
+            [LOST, outcome("b", "fail", is_known=False), outcome("a"), outcome("d", "fail", problems=["x", "y"])]
+        )
+    )
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown(target).splitlines() if "│" in line]
+    assert rows == [
+        ["a", "m/[x]", "1", "7", "pass", "none", "12", "$1.2500"],
+        ["b", "m/[x]", "1", "7", "fail", "LimitsExceeded", "12", "unknown"],
+        ["c", "m/[x]", "1", "", "no result", "Timeout: no answer [x]", "", ""],
+        ["d", "m/[x]", "1", "7", "fail", "x, y", "12", "$1.2500"],
+    ]
+    assert all(name in shown(target) for name in ("task", "model", "attempt", "steps", "verdict", "problems", "cost"))
+
+
+def test_the_last_lines_say_where_to_look() -> None:
+    """Counts, the folder, and what to do about episodes without a result."""
+    text = where_to_look([outcome("a"), outcome("b", "fail"), LOST], Path("runs/x"))
+    assert text.startswith("1 of 3 episodes passed, 1 without a result (the same command plays them again).\n")
+    assert "runs/x/episodes/<task>/<model>/<attempt>/" in text
+    assert "without a result" not in where_to_look([outcome("a")], Path("runs/x"))

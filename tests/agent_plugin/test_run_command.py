@@ -1,0 +1,167 @@
+"""`blendscribe run`: all faults before anything starts, one table after everything has ended."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agent_plugin.cli import main
+from tests.agent_plugin.conftest import CALLS_LITELLM, SUBMIT, ScriptModel, bash, write_tasks
+from tests.conftest import FILM, RENDER
+
+pytestmark = CALLS_LITELLM
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # for rich
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    """Exit status of `blendscribe run` with these arguments."""
+    monkeypatch.setattr(sys, "argv", ["blendscribe", "run", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return int(caught.value.code or 0)
+
+
+def test_faults_of_all_inputs_are_listed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Config, task list and models, a line each on stderr; exit 2, and no folder is made."""
+    tasks = write_tasks(tmp_path, {"id": "a", "colour": "red"}, {"id": "a"})
+    config = tmp_path / "c.yaml"
+    config.write_text("agent: {stp_limit: 3}\nharness: {fps: fast}")
+    output = tmp_path / "run"
+    status = run(
+        monkeypatch,
+        *(tasks, "-c", config, "-c", "model.image_placement=beside", "-o", output),
+        *("-m", "scripted/none", "-m", "a model", "-m", "a/b", "-m", "a--b"),
+    )
+    stdout, stderr = capsys.readouterr()
+    assert (status, stdout) == (2, "")
+    lines = stderr.splitlines()
+    assert all(line.startswith("error: ") for line in lines)
+    for start in (
+        "-m scripted/none: No scripted model at",
+        "-m 'a model': not a model name",
+        "-m a--b: has the same folder name as a/b",
+        f"{config}: agent.stp_limit: unknown key. Known here: ",
+        f"{config}: environment.harness.fps: ",
+        "-c model.image_placement=beside: model.image_placement: ",
+        f"{tasks}: tasks[0].colour: unknown key. Known here: ",
+        f"{tasks}: tasks[1].id: 'a' is taken already",
+    ):
+        assert [line for line in lines if line.startswith(f"error: {start}")], start
+    assert len(lines) == 8
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("where", ["environment", "config", "task"])
+def test_a_missing_interpreter_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    """Named by a variable, the config or a single task: exit 2, and no folder is made."""
+    if where == "environment":
+        monkeypatch.setenv("BLENDSCRIBE_BPY_PYTHON", "/nonexistent")
+    tasks = write_tasks(
+        tmp_path, {"id": "a"}, {"id": "b", "harness": {"bpy_python": "/nonexistent"} if where == "task" else {}}
+    )
+    more = ["-c", "harness.bpy_python=/nonexistent"] if where == "config" else []
+    assert run(monkeypatch, tasks, "-m", "scripted/demo", "-o", tmp_path / "run", *more) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: No Blender interpreter at '/nonexistent'")
+    assert "blendscribe setup" in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["t.yaml"], ["t.yaml", "-m", "m"], ["t.yaml", "-m", "m", "-o", "r", "-w", "0"], ["--nonsense"]]
+)
+def test_wrong_arguments(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    """Exit 2."""
+    assert run(monkeypatch, *arguments) == 2
+    assert capsys.readouterr().err
+
+
+@pytest.mark.blender
+def test_the_main_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script_model: ScriptModel
+) -> None:
+    """Every episode passed: exit 0, a table, where to look; the same command again plays nothing and says so."""
+    name = script_model({"calls": [bash(f"cat > main.py <<'END'\n{FILM}{RENDER}END\n"), bash(SUBMIT)]})
+    arguments = [write_tasks(tmp_path, {"id": "film"}), "-m", name, "-o", tmp_path / "run"]
+    assert run(monkeypatch, *arguments) == 0
+    text = capsys.readouterr().out
+    assert f"started  film · {name} · 1" in text
+    row = next(line for line in text.splitlines() if "│ film" in line)
+    assert [cell.strip() for cell in row.split("│")[1:-1]][:1] == ["film"]
+    assert "│ pass" in row
+    assert "$0.0000" in row
+    assert "1 of 1 episodes passed." in text
+    assert f"Look at {tmp_path}/run/episodes/" in text
+    assert run(monkeypatch, *arguments) == 0
+    again = capsys.readouterr().out
+    assert "(from before)" in again
+    assert "started" not in again
+
+
+def test_exit_status_of_a_failed_episode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script_model: ScriptModel
+) -> None:
+    """Exit 1: what was handed in was no good, or an episode has no result."""
+    bad, lost = script_model({"calls": [bash(SUBMIT)]}), script_model({"expect": ["never"]})
+    tasks = write_tasks(tmp_path, {"id": "film"})
+    assert run(monkeypatch, tasks, "-m", bad, "-o", tmp_path / "bad") == 1
+    assert "script_missing" in capsys.readouterr().out
+    assert run(monkeypatch, tasks, "-m", lost, "-m", lost, "-o", tmp_path / "lost") == 1
+    text = capsys.readouterr().out
+    assert "0 of 1 episodes passed, 1 without a result (the same command plays them again)." in text
+    assert "BadRequestError" in text
+
+
+def test_attempts_and_models_multiply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script_model: ScriptModel
+) -> None:
+    """Each is an episode of its own."""
+    models = [script_model({"calls": [bash(SUBMIT)]}) for _ in range(2)]
+    tasks = write_tasks(tmp_path, {"id": "film"})
+    arguments = ["-m", models[0], "-m", models[1], "--attempts", 2, "-w", 2, "-o", tmp_path / "run"]
+    assert run(monkeypatch, tasks, *arguments) == 1
+    assert "0 of 4 episodes passed." in capsys.readouterr().out
+    summaries = [json.loads(path.read_text()) for path in (tmp_path / "run").rglob("episode.json")]
+    assert sorted((s["model"], s["attempt"]) for s in summaries) == sorted((m, k) for m in models for k in (1, 2))
+
+
+def test_another_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script_model: ScriptModel
+) -> None:
+    """Exit 2, one line, what differs; nothing is touched."""
+    arguments = [
+        write_tasks(tmp_path, {"id": "a"}),
+        "-m",
+        script_model({"calls": [bash(SUBMIT)]}),
+        "-o",
+        tmp_path / "run",
+    ]
+    run(monkeypatch, *arguments)
+    before = sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "run").rglob("*.json*"))
+    capsys.readouterr()
+    assert run(monkeypatch, *arguments, "-c", "agent.step_limit=3") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is another run. There, then here: config.agent.step_limit: '40', '3'." in line
+    assert sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "run").rglob("*.json*")) == before
+
+
+def test_a_list_in_any_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script_model: ScriptModel) -> None:
+    """A folder of tasks runs like a file of them."""
+    (tmp_path / "tasks/film").mkdir(parents=True)
+    (tmp_path / "tasks/film/task.yaml").write_text(yaml.safe_dump({"brief": "a film"}))
+    assert (
+        run(monkeypatch, tmp_path / "tasks", "-m", script_model({"calls": [bash(SUBMIT)]}), "-o", tmp_path / "run") == 1
+    )
+    assert (tmp_path / "run/episodes/film").is_dir()
