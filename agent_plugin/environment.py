@@ -8,7 +8,8 @@ from typing import Any
 from minisweagent.exceptions import Submitted
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent_plugin.shell import run_bash, sandbox_level
+from agent_plugin.shell import run_bash
+from harness.blender import level_in_force
 from harness.execute import execute
 from harness.report import neutralise, report_text
 from harness.sandbox import Exit
@@ -87,7 +88,7 @@ class BlenderEnvironment:
         return {
             **harness.model_dump(mode="json", exclude={"bpy_python", "bpy_libs"}),
             "timeout": self.config.timeout,
-            "cwd": "/workspace" if sandbox_level(harness).is_sandbox else str(self.workspace),
+            "cwd": "/workspace" if level_in_force(harness).is_sandbox else str(self.workspace),
             **kwargs,
         }
 

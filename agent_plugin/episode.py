@@ -13,10 +13,10 @@ from typing import Any
 from agent_plugin.agent import BlenderAgent, StepRecorder, now
 from agent_plugin.config import RunConfig
 from agent_plugin.environment import BlenderEnvironment
-from agent_plugin.shell import sandbox_level
 from agent_plugin.tasks import Task
 from agent_plugin.tools import TOOLS
 from agent_plugin.versions import versions
+from harness.blender import level_in_force
 from harness.execute import execute
 from harness.execution import ExecutionResult
 from harness.report import report_text
@@ -103,7 +103,7 @@ class EpisodeRecord:
             tools=TOOLS,
             config=self._config,
             versions=versions(self._settings),
-            sandbox_level=sandbox_level(self._settings).name,
+            sandbox_level=level_in_force(self._settings).name,
         )
         return recorder
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent_plugin.faults import BadInput, Fault
 from agent_plugin.scripted_file import PROVIDER, load_scripted, scripted_path
-from agent_plugin.shell import sandbox_level
+from harness.blender import level_in_force
 from harness.errors import HarnessError
 from harness.settings import HarnessSettings
 from recorder.paths import folder_name
@@ -25,7 +25,7 @@ def check_machine(wanted: Sequence[HarnessSettings]) -> None:
     faults = []
     for settings in wanted:
         try:
-            sandbox_level(settings)
+            level_in_force(settings)
         except HarnessError as error:
             faults.append(Fault("", "", str(error)))
     if faults:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pydantic
 
-from harness.blender import private_shader_cache
+from harness.blender import level_in_force
 from harness.interpreter import (
     PROJECT_DIR,
     RUN_ENVIRONMENT,
@@ -25,7 +25,7 @@ from harness.interpreter import (
     read_environment,
     shader_cache_dir,
 )
-from harness.sandbox import Bind, Exit, Jail, Level, choose_level, launch
+from harness.sandbox import Bind, Exit, Jail, Level, launch
 from harness.sandbox.jail import Word, identity_files
 from harness.settings import HarnessSettings
 
@@ -39,11 +39,6 @@ main()' "$@"
 """
 
 
-def sandbox_level(settings: HarnessSettings) -> Level:
-    """The isolation that these settings lead to here. Raises HarnessError without interpreter or required sandbox."""
-    return choose_level(settings.sandbox, libs_dir(settings, find_environment(settings)))
-
-
 def run_bash(
     command: str, workspace: Path, settings: HarnessSettings, *, timeout_seconds: float, variables: Mapping[str, str]
 ) -> Exit:
@@ -53,11 +48,11 @@ def run_bash(
     """
     blender = find_environment(settings)
     libs = libs_dir(settings, blender)
-    level = choose_level(settings.sandbox, libs)
+    level = level_in_force(settings)
     limits = replace(settings.limits, timeout_seconds=timeout_seconds)
-    with private_shader_cache(shader_cache_dir(blender)) as cache, tempfile.TemporaryDirectory() as tools:
+    with tempfile.TemporaryDirectory(prefix="blendscribe-tools-") as tools:
         jail = (
-            _jail(workspace, settings, blender, libs, cache, Path(tools))
+            _jail(workspace, settings, blender, libs, Path(tools))
             if level.is_sandbox
             else _bare_jail(workspace, settings, blender, libs)
         )
@@ -70,7 +65,7 @@ def _bash(level: Level) -> str:
 
 
 def _jail(
-    workspace: Path, settings: HarnessSettings, blender: PythonEnvironment, libs: Path | None, cache: Path, tools: Path
+    workspace: Path, settings: HarnessSettings, blender: PythonEnvironment, libs: Path | None, tools: Path
 ) -> Jail:
     """`tools` is an empty folder, which becomes the first one of PATH."""
     agent = read_environment(Path(sys.executable))
@@ -84,6 +79,7 @@ def _jail(
             "visual_feedback": False,  # frames come from the tool; a shell's output is text
         }
     )
+    warm = shader_cache_dir(blender)
     tools.chmod(0o755)
     (tools / "run_blender").write_text(_START_RUN_BLENDER.format(python=python))
     (tools / "run_blender").chmod(0o755)
@@ -97,8 +93,9 @@ def _jail(
             Bind(PROJECT_DIR / "harness", "/opt/blendscribe/harness"),
             Bind(PROJECT_DIR / "agent_plugin", "/opt/blendscribe/agent_plugin"),
             Bind(Path(pydantic.__file__).parent.parent, "/opt/packages"),
-            Bind(cache, "/opt/blender/var/mesa_shader_cache"),
             Bind(tools, _TOOLS),
+            # read-only: run_blender, inside, works on copies of it as it does outside
+            *((Bind(warm, "/opt/blender/var/mesa_shader_cache"),) if warm.is_dir() else ()),
             *((Bind(libs, "/opt/mesa"),) if libs else ()),
         ),
         files={**identity_files(), **ours.files, **theirs.files},

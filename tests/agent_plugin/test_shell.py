@@ -13,8 +13,9 @@ import psutil
 import pytest
 from minisweagent.models.utils.openai_multimodal import DEFAULT_MULTIMODAL_REGEX, expand_multimodal_content
 
-from agent_plugin.shell import run_bash, sandbox_level
+from agent_plugin.shell import run_bash
 from agent_plugin.tools import MAX_ARGUMENT_BYTES
+from harness.blender import level_in_force
 from harness.errors import InterpreterMissing
 from harness.sandbox import Exit
 from harness.settings import HarnessSettings
@@ -41,7 +42,7 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_this_machine_has_the_sandbox() -> None:
     """The tests below attack a real sandbox."""
-    assert sandbox_level(HarnessSettings()).is_sandbox
+    assert level_in_force(HarnessSettings()).is_sandbox
 
 
 @pytest.mark.parametrize("sandbox", ["auto", "off"])
