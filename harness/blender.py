@@ -12,6 +12,7 @@ from typing import Any
 from harness.interpreter import (
     IN_BLENDER_DIR,
     RUN_ENVIRONMENT,
+    PythonEnvironment,
     find_environment,
     library_environment,
     libs_dir,
@@ -43,6 +44,33 @@ def level_in_force(settings: HarnessSettings) -> Level:
     return choose_level(settings.sandbox, libs_dir(settings, find_environment(settings)))
 
 
+def blender_jail(
+    environment: PythonEnvironment, libs: Path | None, cache: Path, workspace: Path, limits: Limits
+) -> Jail:
+    """What a program in Blender sees: Blender, its libraries, our code in Blender, a shader cache, the workspace."""
+    mounts = python_mounts(environment, "blender")
+    return Jail(
+        workspace=workspace,
+        binds=(
+            *mounts.binds,
+            Bind(IN_BLENDER_DIR, "/opt/blendscribe/harness/in_blender"),
+            Bind(cache, _SHADER_CACHE_INSIDE, is_writable=True),
+            *((Bind(libs, "/opt/mesa"),) if libs else ()),
+        ),
+        files={**identity_files(), **mounts.files},
+        symlinks=mounts.symlinks,
+        aliases=mounts.aliases,
+        environment={**RUN_ENVIRONMENT, **library_environment(mounts.binds, libs)},
+        tmp_mb=limits.tmp_mb,
+    )
+
+
+def blender_command(environment: PythonEnvironment, program: str, arguments: Sequence[Word]) -> list[Word]:
+    """The command that starts `in_blender/<program>`."""
+    # -I would ignore PYTHONHASHSEED; the environment is ours anyway
+    return [environment.python, "-P", "-s", IN_BLENDER_DIR / program, *arguments]
+
+
 def run_in_blender(
     program: str,
     arguments: Sequence[str],
@@ -59,26 +87,11 @@ def run_in_blender(
     libs = libs_dir(settings, environment)
     level = choose_level(settings.sandbox, libs)
     limits = limits or settings.limits
-    # -I would ignore PYTHONHASHSEED; the environment is ours anyway
-    command: list[Word] = [environment.python, "-P", "-s", IN_BLENDER_DIR / program, RESULT_FD, *arguments]
+    command = blender_command(environment, program, [RESULT_FD, *arguments])
     with private_shader_cache(shader_cache_dir(environment)) as cache:
-        mounts = python_mounts(environment, "blender")
-        jail = Jail(
-            workspace=workspace,
-            binds=(
-                *mounts.binds,
-                Bind(IN_BLENDER_DIR, "/opt/blendscribe/harness/in_blender"),
-                Bind(cache, _SHADER_CACHE_INSIDE, is_writable=True),
-                *((Bind(libs, "/opt/mesa"),) if libs else ()),
-            ),
-            files={**identity_files(), **mounts.files},
-            symlinks=mounts.symlinks,
-            aliases=mounts.aliases,
-            environment={**RUN_ENVIRONMENT, **library_environment(mounts.binds, libs)},
-            tmp_mb=limits.tmp_mb,
-        )
+        jail = blender_jail(environment, libs, cache, workspace, limits)
         ended = launch(command, jail, limits, level)
-    return BlenderRun(exit=ended, messages=tuple(_messages(ended.result)), level=level.name)
+    return BlenderRun(exit=ended, messages=tuple(parse_messages(ended.result)), level=level.name)
 
 
 @contextmanager
@@ -93,7 +106,7 @@ def private_shader_cache(warm: Path) -> Iterator[Path]:
         yield cache
 
 
-def _messages(result: bytes) -> Iterator[dict[str, Any]]:
+def parse_messages(result: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of the result pipe that are whole; anything else on it is not ours."""
     for line in result.splitlines():
         try:

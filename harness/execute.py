@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.blender import BlenderRun, level_in_force, run_in_blender
-from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError
+from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError, parse_script_error
 from harness.log import shorten_log
 from harness.problems import (
     extra_files_problem,
@@ -175,7 +175,7 @@ class _Judgement:
         if exit.stopped_by == "memory":
             return "out_of_memory", None
         if ended is not None:  # what comes after the script's end (measuring) does not change how it ended
-            error = _script_error(ended)
+            error = parse_script_error(ended.get("error"))
             if error is not None:
                 is_memory = error.type == "MemoryError"
                 return ("out_of_memory" if is_memory else "script_error"), error
@@ -247,19 +247,6 @@ class _Judgement:
         remove_entry(self.workspace / PREVIEW_NAME)
         Path(temporary).replace(self.workspace / PREVIEW_NAME)
         return PREVIEW_NAME
-
-
-def _script_error(ended: dict[str, object]) -> ScriptError | None:
-    error = ended.get("error")
-    if not isinstance(error, dict):
-        return None
-    line = error.get("line")
-    return ScriptError(
-        type=str(error.get("type", "Exception"))[:200],
-        message=str(error.get("message", ""))[:5_000],
-        line=line if isinstance(line, int) else None,
-        traceback=str(error.get("traceback", ""))[:14_000],
-    )
 
 
 def _line(ended: dict[str, object]) -> int | None:

@@ -49,6 +49,19 @@ class ScriptError:
     """From the script's own first frame on; file names relative to the workspace."""
 
 
+def parse_script_error(error: Any) -> ScriptError | None:
+    """The error that a program in Blender described, bounded again: it ran beside untrusted code."""
+    if not isinstance(error, dict):
+        return None
+    line = error.get("line")
+    return ScriptError(
+        type=str(error.get("type", "Exception"))[:200],
+        message=str(error.get("message", ""))[:5_000],
+        line=line if isinstance(line, int) else None,
+        traceback=str(error.get("traceback", ""))[:14_000],
+    )
+
+
 @dataclass(frozen=True)
 class Log:
     """The end of what was printed, Blender's own chatter left out."""

@@ -10,8 +10,7 @@ import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.execution import ExecutionResult, Problem
-from harness.log import LAST_LINES
+from harness.execution import ExecutionResult, Log, Problem, ScriptError
 from harness.scene_facts import SceneFacts
 
 if TYPE_CHECKING:
@@ -28,10 +27,10 @@ def report_text(result: ExecutionResult) -> str:
     sections = [
         _headline(result),
         *_problems(result.problems),
-        *_error(result),
-        *_log(result),
+        *error_lines(result.error),
+        *(log_lines(result.log) if result.outcome != "script_missing" else []),
         *([_video(result.video, result.output_video)] if result.video else []),
-        *(_scene(result.scene) if result.scene else []),
+        *(scene_lines(result.scene) if result.scene else []),
     ]
     return neutralise("\n".join(sections)) + "\n"
 
@@ -78,23 +77,20 @@ def _problems(problems: Sequence[Problem]) -> list[str]:
     return lines
 
 
-def _error(result: ExecutionResult) -> list[str]:
-    if result.error is None or not result.error.traceback or result.error.type == "SystemExit":
+def error_lines(error: ScriptError | None) -> list[str]:
+    """The traceback, if there is one."""
+    if error is None or not error.traceback or error.type == "SystemExit":
         return []
-    return ["Traceback:", *(f"  | {line}" for line in result.error.traceback.rstrip().splitlines())]
+    return ["Traceback:", *(f"  | {line}" for line in error.traceback.rstrip().splitlines())]
 
 
-def _log(result: ExecutionResult) -> list[str]:
-    log = result.log
+def log_lines(log: Log) -> list[str]:
+    """The end of what was printed, and how much is left out."""
     if not log.lines:
-        return ["Log: the script printed nothing."] if result.outcome != "script_missing" else []
+        return ["Log: nothing was printed."]
     left_out = f" ({log.n_left_out} earlier lines left out)" if log.n_left_out else ""
     which = f"last {len(log.lines)} lines" if log.n_left_out else _count(len(log.lines), "line")
-    assert len(log.lines) <= LAST_LINES
-    return [
-        f"Log, {which}{left_out}, Blender's own chatter not shown:",
-        *(f"  | {line}" for line in log.lines),
-    ]
+    return [f"Log, {which}{left_out}, Blender's own chatter not shown:", *(f"  | {line}" for line in log.lines)]
 
 
 def _video(video: VideoFacts, name: str) -> str:
@@ -108,7 +104,8 @@ def _video(video: VideoFacts, name: str) -> str:
     )
 
 
-def _scene(scene: SceneFacts) -> list[str]:
+def scene_lines(scene: SceneFacts) -> list[str]:
+    """The scene summary."""
     types = ", ".join(f"{n} {name}" for name, n in scene.objects_by_type.items())
     instances = f", {scene.n_instances} instances" if scene.n_instances else ""
     camera = f"camera {scene.camera!r}" if scene.camera else "NO camera"
