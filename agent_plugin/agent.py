@@ -13,6 +13,7 @@ from pydantic import ConfigDict
 
 from agent_plugin.places import data_dir, read_prompt
 from harness.execution import ExecutionResult
+from harness.step_result import StepResult
 from recorder.records import (
     Action,
     Cost,
@@ -44,7 +45,8 @@ class BlenderAgentConfig(AgentConfig):
     model_config = ConfigDict(extra="forbid")
 
     system_template: str = read_prompt("system")
-    instance_template: str = read_prompt("video")
+    instance_template: str = ""
+    """Empty: the prompt for the environment's kind of task."""
     record_dir: Path | None = data_dir() / "episodes"
     """Under plain `mini`: each run is recorded in a new folder below this one, which must lie outside of the
     workspace (the agent could change its own record). Null: no record."""
@@ -59,6 +61,7 @@ class BlenderAgent(DefaultAgent):
 
     def __init__(self, model: Any, env: Any, *, start_record: StartRecord | None = None, **kwargs: Any) -> None:
         super().__init__(model, env, config_class=BlenderAgentConfig, **kwargs)
+        self.config.instance_template = self.config.instance_template or read_prompt(env.config.task_kind)
         self._start_record = start_record
         self._recorder: StepRecorder | None = None
         self._plain: PlainRecord | None = None
@@ -265,7 +268,7 @@ def _action(action: dict[str, Any]) -> Action:
 
 
 def _execution(action: Action, output: dict[str, Any]) -> Execution:
-    blender: ExecutionResult | None = output.get("blender")
+    blender: ExecutionResult | StepResult | None = output.get("blender") or output.get("step")
     return Execution(
         tool=action.tool,
         returncode=output.get("returncode"),

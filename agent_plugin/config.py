@@ -16,7 +16,9 @@ from agent_plugin.environment import BlenderEnvironmentConfig
 from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
 from agent_plugin.observations import ImagePlacement
 from agent_plugin.places import CONFIGS_DIR, read_prompt
+from agent_plugin.tools import TaskKind
 from harness.settings import HarnessSettings
+from harness.step_session import StepStart
 
 DEFAULT_CONFIG = CONFIGS_DIR / "blender.yaml"
 
@@ -28,7 +30,7 @@ class AgentSettings(BaseModel):
 
     agent_class: Literal["agent_plugin.agent.BlenderAgent"] = "agent_plugin.agent.BlenderAgent"
     system_template: str = read_prompt("system")
-    instance_template: str = read_prompt("video")
+    instance_template: str = ""
     step_limit: int = 0
     cost_limit: float = 3.0
     wall_time_limit_seconds: int = 0
@@ -46,10 +48,12 @@ class ModelSettings(BaseModel):
     litellm_model_registry: FilePath | None = None
     set_cache_control: Literal["default_end"] | None = None
     image_placement: ImagePlacement = "auto"
+    bash: bool | None = None
 
-    def for_mini(self) -> dict[str, Any]:
+    def for_mini(self, kind: TaskKind) -> dict[str, Any]:
         """What mini-swe-agent's get_model takes: only what was set, since a cache control of null switches it off."""
-        return {"model_class": self.model_class, **self.model_dump(exclude={"model_name"}, exclude_unset=True)}
+        chosen = self.model_dump(exclude={"model_name"}, exclude_unset=True)
+        return {"model_class": self.model_class, **chosen, "task_kind": kind}
 
 
 class EnvironmentSettings(BlenderEnvironmentConfig):
@@ -62,9 +66,11 @@ class EnvironmentSettings(BlenderEnvironmentConfig):
     )
     cwd: Literal[""] = ""
 
-    def for_episode(self, workspace: Path, harness: HarnessSettings) -> dict[str, Any]:
+    def for_episode(
+        self, workspace: Path, harness: HarnessSettings, kind: TaskKind, start: StepStart
+    ) -> dict[str, Any]:
         """What BlenderEnvironment takes."""
-        fixed = {"cwd": str(workspace), "harness": harness}
+        fixed = {"cwd": str(workspace), "harness": harness, "task_kind": kind, "start": start}
         return self.model_dump(exclude={"environment_class"}) | fixed
 
 

@@ -1,4 +1,7 @@
-"""mini-swe-agent environment for both tools: `bash` in a sandbox over the workspace, `run_blender` by the harness."""
+"""mini-swe-agent environment for both tools: `bash` in a sandbox over the workspace, `run_blender` by the harness.
+
+For a video task `run_blender` runs a file in a fresh Blender; for a scene task it runs code in a live one.
+"""
 
 import os
 import time
@@ -9,13 +12,17 @@ from minisweagent.exceptions import Submitted
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_plugin.shell import run_bash
+from agent_plugin.submission import is_submitting_output, is_submitting_step
+from agent_plugin.tools import TaskKind
 from harness.blender import level_in_force
 from harness.execute import execute
 from harness.report import neutralise, report_text
 from harness.sandbox import Exit
 from harness.settings import HarnessSettings
+from harness.step_report import step_text
+from harness.step_result import StepView
+from harness.step_session import StepSession, StepStart
 
-SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 _MAX_SHOWN = 12_000
 
 
@@ -32,6 +39,10 @@ class BlenderEnvironmentConfig(BaseModel):
     """Seconds that one bash command may take."""
     harness: HarnessSettings = HarnessSettings()
     """How scripts are run and judged."""
+    task_kind: TaskKind = "video"
+    """`video`: run_blender runs a script; `scene`: it runs code as the next step of a live scene."""
+    start: StepStart = StepStart()
+    """What the first step of a scene task finds."""
 
 
 class BlenderEnvironment:
@@ -39,6 +50,10 @@ class BlenderEnvironment:
 
     def __init__(self, *, config_class: type = BlenderEnvironmentConfig, **kwargs: Any) -> None:
         self.config = config_class(**kwargs)
+        self.session: StepSession | None = None
+        """The live Blender of a scene task, once its first step has run."""
+        self.views: tuple[StepView, ...] = ()
+        """Of the last step that took effect."""
 
     @property
     def workspace(self) -> Path:
@@ -50,10 +65,12 @@ class BlenderEnvironment:
         workspace = Path(cwd).resolve() if cwd else self.workspace
         if action.get("error"):
             output: dict[str, Any] = {"output": "", "returncode": -1, "exception_info": "", "error": action["error"]}
-        elif action.get("tool", "bash") == "run_blender":
-            output = self._run_blender(action["arguments"]["script"], workspace)
-        else:
+        elif action.get("tool", "bash") != "run_blender":
             output = self._run_bash(action.get("command", ""), workspace, timeout or self.config.timeout)
+        elif self.config.task_kind == "scene":
+            output = self._run_step(action["arguments"]["code"])
+        else:
+            output = self._run_blender(action["arguments"]["script"], workspace)
         output["seconds"] = time.monotonic() - started
         self._check_submitted(action, output)
         return output
@@ -62,6 +79,22 @@ class BlenderEnvironment:
         result = execute(os.path.normpath(script), workspace, self.config.harness)
         returncode = 0 if result.ok else 1
         return {"output": report_text(result), "returncode": returncode, "exception_info": "", "blender": result}
+
+    def _run_step(self, code: str) -> dict[str, Any]:
+        if is_submitting_step(code):
+            return {"output": "Submitted.\n", "returncode": 0, "exception_info": "", "submits": True}
+        if self.session is None:
+            self.session = StepSession(self.workspace, self.config.harness, self.config.start)
+            self.session.start()
+        result = self.session.step(code)
+        self.views = result.views or self.views
+        returncode = 0 if result.ok else 1
+        return {"output": step_text(result), "returncode": returncode, "exception_info": "", "step": result}
+
+    def close(self) -> None:
+        """End the live Blender of a scene task."""
+        if self.session is not None:
+            self.session.close()
 
     def _run_bash(self, command: str, workspace: Path, timeout: float) -> dict[str, Any]:
         ended = run_bash(command, workspace, self.config.harness, timeout_seconds=timeout, variables=self.config.env)
@@ -74,11 +107,9 @@ class BlenderEnvironment:
 
     @staticmethod
     def _check_submitted(action: dict[str, Any], output: dict[str, Any]) -> None:
-        lines = output["output"].lstrip().splitlines(keepends=True)
-        if action.get("tool", "bash") != "bash" or output["returncode"] != 0 or not lines:
-            return
-        if lines[0].strip() == SUBMIT:
-            submission = "".join(lines[1:])
+        is_bash = action.get("tool", "bash") == "bash"
+        if output.pop("submits", False) or (is_bash and is_submitting_output(output["output"], output["returncode"])):
+            submission = "".join(output["output"].lstrip().splitlines(keepends=True)[1:])
             extra = {"exit_status": "Submitted", "submission": submission, "output": output}
             raise Submitted({"role": "exit", "content": submission, "extra": extra})
 
@@ -88,6 +119,7 @@ class BlenderEnvironment:
         return {
             **harness.model_dump(mode="json", exclude={"bpy_python", "bpy_libs"}),
             "timeout": self.config.timeout,
+            "start": self.config.start.model_dump(),
             "cwd": "/workspace" if level_in_force(harness).is_sandbox else str(self.workspace),
             **kwargs,
         }

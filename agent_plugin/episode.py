@@ -3,7 +3,6 @@
 import hashlib
 import json
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,22 +12,15 @@ from typing import Any
 from agent_plugin.agent import BlenderAgent, StepRecorder, now
 from agent_plugin.config import RunConfig
 from agent_plugin.environment import BlenderEnvironment
+from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
 from agent_plugin.tasks import Task
-from agent_plugin.tools import TOOLS
 from agent_plugin.versions import versions
 from harness.blender import level_in_force
-from harness.execute import execute
-from harness.execution import ExecutionResult
-from harness.report import report_text
 from harness.settings import HarnessSettings
-from harness.workspace import NotTaken, take_file
 from recorder.paths import EpisodePaths
 from recorder.records import Cost, EpisodeSummary, Step, Verdict
 from recorder.redaction import Redactor, secrets_in
 from recorder.trajectory import TrajectoryWriter, read_trajectory, write_atomically
-
-DELIVERABLE = "main.py"
-"""The file that a video task hands in."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +47,18 @@ def run_episode(key: EpisodeKey, config: RunConfig, paths: EpisodePaths, on_step
     paths.workspace.mkdir(parents=True)
     if key.task.start_file:
         shutil.copy(key.task.start_file, paths.workspace / key.task.start_file.name)
-    environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings))
-    model = get_model(key.model, config.model.for_mini())
+    kind, start = key.task.kind, key.task.step_start
+    environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings, kind, start))
+    model = get_model(key.model, config.model.for_mini(kind))
     record = EpisodeRecord(key, config.model_dump(mode="json"), settings, paths, workspace=paths.workspace)
     agent = BlenderAgent(model, environment, start_record=record.start, **_agent_settings(key.task, config))
     agent.on_step = on_step
-    result = agent.run(key.task.brief)
-    on_step(agent.n_calls, "final execution")
-    summary = record.finish(str(result.get("exit_status", "")))
+    try:
+        result = agent.run(key.task.brief)
+        on_step(agent.n_calls, "final execution")
+        summary = record.finish(str(result.get("exit_status", "")), environment)
+    finally:
+        environment.close()
     shutil.rmtree(paths.workspace, ignore_errors=True)
     return summary
 
@@ -90,7 +86,6 @@ class EpisodeRecord:
 
     def start(self, prompts: Sequence[dict[str, Any]], agent: BlenderAgent) -> StepRecorder:
         """Pin the task and write the header."""
-        del agent
         _pin_task(self._key.task, self._paths)
         recorder = StepRecorder(TrajectoryWriter(self._paths, self._redactor))
         recorder.header(
@@ -100,57 +95,34 @@ class EpisodeRecord:
             task_sha256=self._key.task.sha256,
             model=self._key.model,
             attempt=self._key.attempt,
-            tools=TOOLS,
+            tools=getattr(agent.model, "tools", []),
             config=self._config,
             versions=versions(self._settings),
             sandbox_level=level_in_force(self._settings).name,
         )
         return recorder
 
-    def finish(self, exit_status: str) -> EpisodeSummary:
-        """Judge what was handed in, and write `episode.json`: the episode is finished then."""
+    def finish(self, exit_status: str, workplace: SceneWorkplace) -> EpisodeSummary:
+        """Judge what was handed in, and write `episode.json`: the episode is finished then.
+
+        `workplace` holds the live Blender of a scene task.
+        """
         final = None
-        if exit_status == "Submitted":
-            final = final_execution(self._workspace, self._paths, self._key.task, self._settings)
+        if exit_status == "Submitted" and self._key.task.kind == "scene":
+            final = final_scene(workplace, self._paths, self._key.task)
+        elif exit_status == "Submitted":
+            final = final_video(self._workspace, self._paths, self._key.task, self._settings)
         seconds = time.monotonic() - self._started
         summary = summarise(self._key, self._paths, exit_status, final, seconds, self._redactor)
         write_atomically(self._paths.summary, (summary.model_dump_json(indent=2) + "\n").encode())
         return summary
 
 
-def final_execution(agents: Path, paths: EpisodePaths, task: Task, settings: HarnessSettings) -> ExecutionResult:
-    """Run the script that the agent left in its workspace `agents` again, alone, in a clean one; keep script, video
-    and contact sheet.
-
-    Files that earlier steps left behind are not there: a script that needs them fails.
-    """
-    with tempfile.TemporaryDirectory(prefix="blendscribe-final-", ignore_cleanup_errors=True) as folder:
-        workspace = Path(folder)
-        if task.start_file:
-            shutil.copy(task.start_file, workspace / task.start_file.name)
-        if _take_script(agents, paths.final_script):
-            shutil.copy(paths.final_script, workspace / DELIVERABLE)
-        result = execute(DELIVERABLE, workspace, settings, keep_video=paths.output_video)
-        if result.preview_name:
-            shutil.copy(workspace / result.preview_name, paths.preview)
-    return result
-
-
-def _take_script(workspace: Path, destination: Path) -> bool:
-    """Whether there is a plain file to run; where there is none, `execute` says so."""
-    try:
-        take_file(workspace, DELIVERABLE, destination, max_bytes=4 << 20)
-    except (FileNotFoundError, NotTaken):
-        destination.unlink(missing_ok=True)
-        return False
-    return True
-
-
 def summarise(
     key: EpisodeKey,
     paths: EpisodePaths,
     exit_status: str,
-    final: ExecutionResult | None,
+    final: Final | None,
     seconds: float,
     redactor: Redactor,
 ) -> EpisodeSummary:
@@ -166,7 +138,7 @@ def summarise(
         verdict=verdict,
         reason=redactor.clean(_reason(exit_status, final)),
         problems=[problem.code for problem in final.problems] if final else [],
-        final_execution=redactor.clean(final.to_json() | {"report": report_text(final)}) if final else None,
+        final_execution=redactor.clean(final.record) if final else None,
         n_steps=len(steps),
         cost=Cost(usd=sum(s.cost.usd for s in steps), is_known=all(s.cost.is_known for s in steps)),
         seconds=round(seconds, 1),
@@ -196,7 +168,7 @@ def _agent_settings(task: Task, config: RunConfig) -> dict[str, Any]:
     return settings | {name: limit for name, limit in limits.items() if limit}
 
 
-def _reason(exit_status: str, final: ExecutionResult | None) -> str:
+def _reason(exit_status: str, final: Final | None) -> str:
     if final is None:
         return f"not submitted: {exit_status or 'no exit status'}"
     if final.ok:
@@ -206,7 +178,14 @@ def _reason(exit_status: str, final: ExecutionResult | None) -> str:
 
 
 def _hashes(paths: EpisodePaths) -> dict[str, str]:
-    files = [paths.trajectory, paths.final_script, paths.output_video, paths.preview, *sorted(paths.task.iterdir())]
+    files = [
+        paths.trajectory,
+        paths.final_script,
+        paths.output_video,
+        paths.scene,
+        paths.preview,
+        *sorted(paths.task.iterdir()),
+    ]
     found = {}
     for file in files:
         if file.is_file():

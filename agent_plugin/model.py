@@ -26,16 +26,20 @@ from agent_plugin.observations import (
     error_content,
     place_images,
     placement_for,
+    step_content,
 )
 from agent_plugin.scripted import register_scripted_provider
 from agent_plugin.scripted_file import PROVIDER
-from agent_plugin.tools import TOOLS, parse_call
+from agent_plugin.submission import SUBMIT
+from agent_plugin.tools import TaskKind, parse_call, tools_for
 from recorder.redaction import Redactor, secrets_in
 
-NO_CALL = (
-    "The reply holds no tool call, so nothing was done. Call bash or run_blender; to hand in, call bash with "
-    "`echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT` alone."
-)
+NO_CALL = {
+    "video": "The reply holds no tool call, so nothing was done. Call bash or run_blender; to hand in, call bash with "
+    f"`echo {SUBMIT}` alone.",
+    "scene": "The reply holds no tool call, so nothing was done. Call run_blender; to hand in, call it with "
+    f"`print('{SUBMIT}')` alone.",
+}
 _MAX_INVALID = 2_000
 CUT_OFF = "The reply reached the output token limit before a tool call. Answer shorter, with one tool call."
 
@@ -47,6 +51,10 @@ class BlenderModelConfig(LitellmModelConfig):
 
     image_placement: ImagePlacement = "auto"
     """Where frames go in a request: `native` (inside the tool result), `followup` (a user message after it), `drop`."""
+    task_kind: TaskKind = "video"
+    """Which tools the model gets."""
+    bash: bool | None = None
+    """Give it a shell, or none. Null: video tasks have one, scene tasks do not."""
 
 
 class BlenderLitellmModel(LitellmModel):
@@ -60,12 +68,13 @@ class BlenderLitellmModel(LitellmModel):
         litellm.suppress_debug_info = True
         if self.config.model_name.startswith(f"{PROVIDER}/"):
             register_scripted_provider(self.config.model_name)
+        self.tools = tools_for(self.config.task_kind, bash=self.config.bash)
         self.last_request: dict[str, Any] = {}
         self._redactor = Redactor.for_this_machine(secrets=secrets_in(self.config.model_kwargs))
 
     def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
         parameters = self.config.model_kwargs | kwargs
-        return litellm.completion(model=self.config.model_name, messages=messages, tools=TOOLS, **parameters)
+        return litellm.completion(model=self.config.model_name, messages=messages, tools=self.tools, **parameters)
 
     def query(self, messages: list[dict[str, Any]], **kwargs: Any) -> dict[str, Any]:
         """One model call; the message's `extra` tells what was sent."""
@@ -100,7 +109,7 @@ class BlenderLitellmModel(LitellmModel):
         calls = choice.message.tool_calls or []
         is_cut_off = choice.finish_reason == "length"
         if not calls:
-            content = CUT_OFF if is_cut_off else NO_CALL
+            content = CUT_OFF if is_cut_off else NO_CALL[self.config.task_kind]
             raise FormatError({"role": "user", "content": content, "extra": {"interrupt_type": "FormatError"}})
         return [
             parse_call(
@@ -109,6 +118,7 @@ class BlenderLitellmModel(LitellmModel):
                 call.id,
                 # only the last call can have been cut, even where its arguments look whole
                 is_cut_off=is_cut_off and number == len(calls),
+                tools=self.tools,
             )
             for number, call in enumerate(calls, start=1)
         ]
@@ -136,6 +146,8 @@ class BlenderLitellmModel(LitellmModel):
             content = error_content(output["error"])
         elif output.get("blender") is not None:
             content = blender_content(output["blender"])
+        elif output.get("step") is not None:
+            content = step_content(output["step"])
         else:
             content = bash_content(output.get("output", ""), output.get("returncode"), output.get("exception_info", ""))
         extra = {k: v for k, v in output.items() if k in ("returncode", "exception_info")}

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from harness.execution import ExecutionResult
 from harness.report import caption, report_text
-from harness.video import Frame
+from harness.step_report import step_text, view_caption
+from harness.step_result import StepResult
 
 ImagePlacement = Literal["auto", "native", "followup", "drop"]
 
@@ -26,7 +27,15 @@ def blender_content(result: ExecutionResult) -> list[dict[str, Any]]:
     """The observation of a run: the report, then each frame after its caption. No tags, so none to forge."""
     parts = [_text(report_text(result))]
     for frame in result.preview_frames:
-        parts += [_text(f"{caption(frame)}\n"), _picture(frame)]
+        parts += [_text(f"{caption(frame)}\n"), _picture(frame.jpeg)]
+    return parts
+
+
+def step_content(result: StepResult) -> list[dict[str, Any]]:
+    """The observation of a step: its report, then each view after its caption."""
+    parts = [_text(step_text(result))]
+    for number, view in enumerate(result.views, start=1):
+        parts += [_text(f"{view_caption(number, view)}\n"), _picture(view.jpeg)]
     return parts
 
 
@@ -115,6 +124,6 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text.encode(errors="replace").decode()}
 
 
-def _picture(frame: Frame) -> dict[str, Any]:
-    picture = base64.b64encode(frame.jpeg).decode()
+def _picture(jpeg: bytes) -> dict[str, Any]:
+    picture = base64.b64encode(jpeg).decode()
     return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{picture}"}}

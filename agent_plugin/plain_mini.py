@@ -27,7 +27,12 @@ class PlainRecord:
                 f"agent.record_dir '{self._parent}' lies inside the workspace '{workspace}', where the agent could "
                 "change its own record. Name a folder outside of it, or null for no record."
             )
-        task = Task(id="mini", brief=str(agent.extra_template_vars.get("task", "")).strip() or "(no task)")
+        self._environment = environment
+        task = Task(
+            id="mini",
+            kind=environment.config.task_kind,
+            brief=str(agent.extra_template_vars.get("task", "")).strip() or "(no task)",
+        )
         config = {
             "agent": agent.config.model_dump(mode="json"),
             "environment": environment.config.model_dump(mode="json"),
@@ -45,7 +50,10 @@ class PlainRecord:
 
     def finish(self, exit_status: str) -> None:
         """Judge what was submitted, as the launcher does."""
-        summary = self._record.finish(exit_status)
+        try:
+            summary = self._record.finish(exit_status, self._environment)
+        finally:
+            self._environment.close()
         print(f"{summary.verdict}: {summary.reason}\nRecorded in {self._paths.root}")
 
     @staticmethod

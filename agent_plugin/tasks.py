@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
+from agent_plugin.tools import TaskKind
 from harness.settings import HarnessSettings
+from harness.step_session import StepStart
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,79}$")]
 
@@ -34,15 +36,25 @@ class Task(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: TaskId
-    kind: Literal["video"] = "video"
-    """`video`: the agent edits files; its main.py renders the output video."""
+    kind: TaskKind = "video"
+    """`video`: the agent edits files, and its main.py renders the output video. `scene`: it builds a live scene step
+    by step, which is saved."""
     brief: Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
     """What the agent is asked to make."""
     start_file: Path | None = None
-    """A file given to the agent in its workspace; relative to the task list."""
+    """A file given to the agent in its workspace; relative to the task list. A scene task opens it (a .blend)."""
+    start: Literal["factory", "empty"] = "factory"
+    """What a scene task without a start file begins with: Blender's default scene, or nothing."""
     harness: dict[str, Any] = {}
     """Settings of the harness that this task fixes (`resolution`, `fps`, `frame_count`, …)."""
     limits: TaskLimits = TaskLimits()
+
+    @property
+    def step_start(self) -> StepStart:
+        """What the first step of a scene task finds."""
+        if self.kind == "scene" and self.start_file:
+            return StepStart(kind="file", file=self.start_file.name)
+        return StepStart(kind=self.start)
 
     @property
     def sha256(self) -> str:
@@ -157,6 +169,8 @@ def _validate(raw: Any, file: str, place: str, folder: Path, base: HarnessSettin
             faults.append(Fault(file, f"{place}.start_file".lstrip("."), f"there is no file '{located}'"))
         if located.name in _TAKEN_NAMES:
             faults.append(Fault(file, f"{place}.start_file".lstrip("."), f"may not be named '{located.name}'"))
+        if task.kind == "scene" and located.suffix != ".blend":
+            faults.append(Fault(file, f"{place}.start_file".lstrip("."), "a scene task starts from a .blend file"))
         task = task.model_copy(update={"start_file": located.resolve()})
     return (None if faults else task), faults
 

@@ -1,7 +1,11 @@
 """The tools that a model sees, and how its calls become actions. Knows no provider: a call is name, arguments, id."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
+
+TaskKind = Literal["video", "scene"]
+"""What an agent works on: files whose script renders a video, or a live scene that it sends code to."""
 
 BASH_TOOL: dict[str, Any] = {
     "type": "function",
@@ -40,16 +44,48 @@ RUN_BLENDER_TOOL: dict[str, Any] = {
     },
 }
 
-TOOLS = [BASH_TOOL, RUN_BLENDER_TOOL]
+STEP_TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "run_blender",
+        "description": (
+            "Run Python code as the next step in a live headless Blender 4.5. Scene and Python names persist between "
+            "steps. A step that fails leaves no mark. Answers with the outcome, what was printed, the traceback, what "
+            "changed in the scene, a scene summary, and views of the scene."
+        ),
+        "parameters": {
+            "type": "object",
+            "properties": {"code": {"type": "string", "description": "Python source, run at the top level"}},
+            "required": ["code"],
+            "additionalProperties": False,
+        },
+    },
+}
 
-ARGUMENTS = {"bash": "command", "run_blender": "script"}
-"""Tool -> its one required argument."""
+
+def tools_for(kind: TaskKind, *, bash: bool | None = None) -> list[dict[str, Any]]:
+    """The tools of a kind of task. `bash` adds or removes the shell; by default only video tasks have one."""
+    with_bash = kind == "video" if bash is None else bash
+    return [*([BASH_TOOL] if with_bash else []), RUN_BLENDER_TOOL if kind == "video" else STEP_TOOL]
+
+
+def _required(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Tool -> its one required argument."""
+    return {tool["function"]["name"]: tool["function"]["parameters"]["required"][0] for tool in tools}
+
 
 MAX_ARGUMENT_BYTES = 120_000
 """Linux takes at most 128 KiB in one argument of a command."""
 
 
-def parse_call(name: str, raw_arguments: str | None, tool_call_id: str | None, *, is_cut_off: bool) -> dict[str, Any]:
+def parse_call(
+    name: str,
+    raw_arguments: str | None,
+    tool_call_id: str | None,
+    *,
+    is_cut_off: bool,
+    tools: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
     """One tool call as an action for the environment.
 
     A bad call becomes an action with `error`, which the environment answers without running anything. `command`
@@ -57,16 +93,17 @@ def parse_call(name: str, raw_arguments: str | None, tool_call_id: str | None, *
     """
     name = _printable(name[:80])
     action: dict[str, Any] = {"tool": name, "tool_call_id": tool_call_id, "arguments": {}, "command": ""}
-    arguments, error = _arguments(name, raw_arguments, is_cut_off=is_cut_off)
+    required = _required(tools)
+    arguments, error = _arguments(name, raw_arguments, required, is_cut_off=is_cut_off)
     if error:
         return action | {"command": f"[not run: {error}]", "error": error}
-    return action | {"arguments": arguments, "command": arguments[ARGUMENTS[name]]}
+    return action | {"arguments": arguments, "command": arguments[required[name]]}
 
 
-def _arguments(name: str, raw: str | None, *, is_cut_off: bool) -> tuple[dict[str, Any], str]:
+def _arguments(name: str, raw: str | None, required: dict[str, str], *, is_cut_off: bool) -> tuple[dict[str, Any], str]:
     """(arguments, '') or ({}, what is wrong)."""
-    if name not in ARGUMENTS:
-        return {}, f"Unknown tool '{name}'. The tools are: {', '.join(ARGUMENTS)}."
+    if name not in required:
+        return {}, f"Unknown tool '{name}'. The tools are: {', '.join(required)}."
     if is_cut_off:
         return (
             {},
@@ -76,7 +113,7 @@ def _arguments(name: str, raw: str | None, *, is_cut_off: bool) -> tuple[dict[st
         arguments = json.loads(raw or "{}")
     except (ValueError, RecursionError) as error:
         return {}, f"The arguments of {name} are not valid JSON ({error})."
-    wanted = ARGUMENTS[name]
+    wanted = required[name]
     if not isinstance(arguments, dict) or wanted not in arguments:
         return {}, f"{name} needs the argument '{wanted}'."
     if unknown := sorted(set(arguments) - {wanted}):

@@ -64,6 +64,11 @@ class EpisodePaths:
         return self.root / "output.mp4"
 
     @property
+    def scene(self) -> Path:
+        """The saved scene of a scene task."""
+        return self.root / "scene.blend"
+
+    @property
     def preview(self) -> Path:
         return self.root / "preview.png"
 

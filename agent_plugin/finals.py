@@ -1,0 +1,82 @@
+"""The harness's own last word on an episode: what was submitted, made again in a clean place, and judged."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from agent_plugin.tasks import Task
+from harness.contact_sheet import contact_sheet
+from harness.execute import execute
+from harness.execution import Problem
+from harness.report import report_text
+from harness.scene_verdict import judge_scene
+from harness.settings import HarnessSettings
+from harness.step_result import StepView
+from harness.step_session import StepSession
+from harness.video import Frame
+from harness.workspace import NotTaken, take_file
+from recorder.paths import EpisodePaths
+
+DELIVERABLE = "main.py"
+"""The file that a video task hands in."""
+
+
+class SceneWorkplace(Protocol):
+    """Where a scene was built: the environment of its agent."""
+
+    session: StepSession | None
+    views: tuple[StepView, ...]
+    """Of the last step that took effect."""
+
+
+@dataclass(frozen=True)
+class Final:
+    """The outcome that counts."""
+
+    ok: bool
+    problems: tuple[Problem, ...]
+    record: dict[str, Any]
+    """All that was measured, as JSON-able values."""
+
+
+def final_video(agents: Path, paths: EpisodePaths, task: Task, settings: HarnessSettings) -> Final:
+    """Run the script that the agent left in its workspace `agents` again, alone, in a clean one; keep script, video
+    and contact sheet.
+
+    Files that earlier steps left behind are not there: a script that needs them fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="blendscribe-final-", ignore_cleanup_errors=True) as folder:
+        workspace = Path(folder)
+        if task.start_file:
+            shutil.copy(task.start_file, workspace / task.start_file.name)
+        if _take_script(agents, paths.final_script):
+            shutil.copy(paths.final_script, workspace / DELIVERABLE)
+        result = execute(DELIVERABLE, workspace, settings, keep_video=paths.output_video)
+        if result.preview_name:
+            shutil.copy(workspace / result.preview_name, paths.preview)
+    return Final(result.ok, result.problems, result.to_json() | {"report": report_text(result)})
+
+
+def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task) -> Final:
+    """Save the live scene and its script, and see whether each gives it again; keep both, and a contact sheet."""
+    session = workplace.session
+    if session is None:  # handed in without a single step
+        missing = Problem("nothing_done", "error", "No step was run: there is no scene.")
+        return Final(False, (missing,), {"ok": False, "problems": [missing.message]})
+    verdict = judge_scene(session, task.start_file, keep_scene=paths.scene, keep_script=paths.final_script)
+    if workplace.views:
+        frames = [Frame(v.frame - 1, 0.0, v.jpeg, v.width, v.height) for v in workplace.views]
+        paths.preview.write_bytes(contact_sheet(frames))
+    return Final(verdict.ok, verdict.problems, verdict.to_json())
+
+
+def _take_script(workspace: Path, destination: Path) -> bool:
+    """Whether there is a plain file to run; where there is none, `execute` says so."""
+    try:
+        take_file(workspace, DELIVERABLE, destination, max_bytes=4 << 20)
+    except (FileNotFoundError, NotTaken):
+        destination.unlink(missing_ok=True)
+        return False
+    return True

@@ -1,0 +1,125 @@
+"""Judges a scene task's outcome: the saved file and the final script have to give the scene that the agent built.
+
+Neither is taken on trust: the file is opened, and the script run whole, each in a Blender of its own in a clean
+workspace, and the canonical scene states are compared.
+"""
+
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.execution import Problem
+from harness.settings import HarnessSettings
+from harness.state_diff import Change, diff, state_hash, summarise
+from harness.step_report import step_text
+from harness.step_session import SCENE_NAME, StepSession, StepStart
+
+_MAX_LINES = 20
+
+
+@dataclass(frozen=True)
+class SceneVerdict:
+    """What the deliverables of a scene task came to."""
+
+    n_good_steps: int
+    state_hash: str
+    """Of the live scene that was submitted."""
+    replay_hash: str | None
+    """Of the scene that the final script makes; None if it fails."""
+    saved_hash: str | None
+    """Of the scene in the saved file; None if it could not be saved or opened."""
+    replay_changes: tuple[str, ...]
+    """Where the replayed scene differs, for a person to read."""
+    saved_changes: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not any(problem.severity == "error" for problem in self.problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return {"ok": self.ok, **asdict(self)}
+
+
+def judge_scene(session: StepSession, start_file: Path | None, *, keep_scene: Path, keep_script: Path) -> SceneVerdict:
+    """Save the live scene to `keep_scene` and the script to `keep_script`, and see whether both give this scene.
+
+    Raises HarnessError when the machine fails; what the steps did wrong is in the verdict.
+    """
+    keep_script.write_text(session.final_script(), encoding="utf-8")
+    shutil.copyfile(session.save(), keep_scene)
+    replayed, replay_problems = _replay(session, start_file, keep_script)
+    saved, saved_problems = _reopen(session.settings, keep_scene)
+    replay_changes = diff(session.state, replayed) if replayed is not None else []
+    saved_changes = diff(session.state, saved) if saved is not None else []
+    problems = [
+        *([_nothing_done()] if not session.good_steps else []),
+        *replay_problems,
+        *saved_problems,
+        *([_does_not_replay(replay_changes)] if replay_changes else []),
+        *([_saved_differs(saved_changes)] if saved_changes else []),
+    ]
+    return SceneVerdict(
+        n_good_steps=len(session.good_steps),
+        state_hash=state_hash(session.state),
+        replay_hash=state_hash(replayed) if replayed is not None else None,
+        saved_hash=state_hash(saved) if saved is not None else None,
+        replay_changes=tuple(summarise(replay_changes, max_lines=_MAX_LINES)),
+        saved_changes=tuple(summarise(saved_changes, max_lines=_MAX_LINES)),
+        problems=tuple(problems),
+    )
+
+
+def _replay(session: StepSession, start_file: Path | None, script: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The state after the whole script in a clean workspace that holds the start file alone."""
+    n_steps = max(1, len(session.good_steps))
+    settings = session.settings.model_copy(
+        update={"exec_timeout": min(86_400.0, session.settings.exec_timeout * n_steps)}
+    )
+    with tempfile.TemporaryDirectory(prefix="blendscribe-replay-", ignore_cleanup_errors=True) as folder:
+        if start_file:
+            shutil.copyfile(start_file, Path(folder) / start_file.name)
+        # the script opens the start file itself
+        with StepSession(Path(folder), settings, StepStart()) as fresh:
+            result = fresh.step(script.read_text(encoding="utf-8"), views=False)
+            if not result.ok:
+                text = f"The final script fails when it is run by itself:\n{step_text(result)}"
+                return None, [Problem("final_script_fails", "error", text, where="final_script.py")]
+            return fresh.state, []
+
+
+def _reopen(settings: HarnessSettings, scene: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The state of the saved file, opened with its scripts off."""
+    with tempfile.TemporaryDirectory(prefix="blendscribe-reopen-", ignore_cleanup_errors=True) as folder:
+        shutil.copyfile(scene, Path(folder) / SCENE_NAME)
+        with StepSession(Path(folder), settings, StepStart(kind="file", file=SCENE_NAME)) as opened:
+            return opened.state, []
+
+
+def _nothing_done() -> Problem:
+    return Problem("nothing_done", "error", "No step took effect: the scene is the one that was there at the start.")
+
+
+def _does_not_replay(changes: list[Change]) -> Problem:
+    return Problem(
+        "does_not_replay",
+        "error",
+        f"The final script, run by itself, gives another scene ({len(changes)} differences):\n"
+        + "\n".join(summarise(changes, max_lines=8)),
+        where="final_script.py",
+        fix="Give random generators a seed; use nothing that differs from run to run (time, random, set order).",
+    )
+
+
+def _saved_differs(changes: list[Change]) -> Problem:
+    return Problem(
+        "saved_scene_differs",
+        "warning",
+        f"The saved file holds another scene than the live one ({len(changes)} differences):\n"
+        + "\n".join(summarise(changes, max_lines=8)),
+        where=SCENE_NAME,
+        fix="Some data does not survive saving: generated pixels that are not packed, data without users.",
+    )
