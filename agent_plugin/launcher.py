@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from agent_plugin.config import RunConfig
 from agent_plugin.episode import EpisodeKey, run_episode
 from agent_plugin.faults import bad_input
+from agent_plugin.places import read_prompt
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
 from harness.sandbox.watchdog import process_tree
@@ -55,6 +56,7 @@ class RunPlan:
             "models": list(self.models),
             "n_attempts": self.n_attempts,
             "config": self.config.model_dump(mode="json"),
+            "prompts": {kind: _hash(read_prompt(kind)) for kind in sorted({task.kind for task in self.tasks})},
             "versions": versions(settings),
         }
         cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(facts["config"])).clean(facts)
@@ -166,6 +168,10 @@ def interruptible(stop: Stop, say: Callable[[str], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def fingerprint(facts: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from harness.execution import ExecutionResult
 from harness.settings import HarnessSettings
 
 os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else litellm asks the network at import
 
 TINY = {"resolution": (64, 36), "fps": 24.0, "frame_count": 4, "preview_frames": 2, "content_samples": 4}
 """A film that renders in a tenth of a second once Blender is up."""

@@ -2,14 +2,21 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
+from harness.step_result import StepOutcome
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+
+
+SOURCES_OF_PROBLEMS = (
+    "harness/problems", "harness/run_problems", "harness/video_file", "harness/scene_verdict", "agent_plugin/finals",
+)  # fmt: skip
 
 
 def table(title: str) -> set[str]:
@@ -20,7 +27,13 @@ def table(title: str) -> set[str]:
 
 def problem_codes() -> set[str]:
     """Every problem code in the source."""
-    source = "".join((ROOT / f"harness/{name}.py").read_text() for name in ("problems", "run_problems", "video_file"))
+    source = (
+        "".join(
+            (ROOT / f"harness/{name}.py").read_text()
+            for name in ("problems", "run_problems", "video_file", "scene_verdict")
+        )
+        + (ROOT / "agent_plugin/finals.py").read_text()
+    )
     codes = set(re.findall(r'Problem\(\s*"([a-z_]+)"', source)) | set(re.findall(r'"(video_[a-z_]+)": "', source))
     return codes | {f"{cause}_limit" for cause in ("output", "disk", "files", "processes")}
 
@@ -38,6 +51,11 @@ def test_every_task_key_has_its_line() -> None:
 def test_every_problem_has_its_line() -> None:
     """The table of problems is the list of problems."""
     assert table("Problems") == problem_codes()
+
+
+def test_every_step_outcome_has_its_line() -> None:
+    """The table of outcomes is the list of outcomes."""
+    assert table("How a step can end") == set(get_args(StepOutcome))
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "setup", "help", "bench"])

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from agent_plugin.agent import BlenderAgent, BlenderAgentConfig, StepRecorder
 from agent_plugin.environment import BlenderEnvironment
 from agent_plugin.model import BlenderLitellmModel
-from agent_plugin.tools import TOOLS
+from agent_plugin.tools import tools_for
 from harness.errors import InterpreterMissing
 from harness.settings import HarnessSettings
 from recorder.paths import EpisodePaths
@@ -85,7 +85,7 @@ def make_stage(
             task_sha256="",
             model=name,
             attempt=1,
-            tools=TOOLS,
+            tools=tools_for("video"),
             config={},
             versions={},
             sandbox_level="",
@@ -134,7 +134,7 @@ def test_the_header_holds_what_was_fixed(tmp_path: Path, script_model: ScriptMod
     assert [prompt.role for prompt in header.prompts] == ["system", "user"]
     assert "a very special film" in header.prompts[1].text
     assert "64x36 pixels, 24 frames per second" in header.prompts[1].text
-    assert header.tools == TOOLS
+    assert header.tools == tools_for("video")
     assert [message["content"] for message in stage.model.requests[0]] == [prompt.text for prompt in header.prompts]
 
 

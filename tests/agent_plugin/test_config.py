@@ -7,6 +7,7 @@ import yaml
 
 from agent_plugin.config import DEFAULT_CONFIG, load_config, merge
 from agent_plugin.faults import BadInput
+from agent_plugin.places import read_prompt
 
 
 def faults_of(*specs: str) -> list[str]:
@@ -24,7 +25,9 @@ def test_the_default_config_is_valid() -> None:
     """It resolves by itself, and its prompts are those of prompts/."""
     config = load_config([])
     assert config.environment.harness.output_video == "output.mp4"
-    assert "{{ task }}" in config.agent.instance_template
+    assert config.agent.instance_template == ""  # the prompt of the task's kind
+    assert "{{ task }}" in read_prompt("video")
+    assert "{{ task }}" in read_prompt("scene")
 
 
 def test_later_configs_win(tmp_path: Path) -> None:
@@ -124,8 +127,8 @@ def test_a_spec_that_is_none(spec: str) -> None:
 
 def test_an_explicit_null_switches_the_cache_control_off() -> None:
     """mini-swe-agent sets it for every Claude where the key is absent."""
-    assert "set_cache_control" not in load_config([]).model.for_mini()
-    assert load_config(["model.set_cache_control=null"]).model.for_mini()["set_cache_control"] is None
+    assert "set_cache_control" not in load_config([]).model.for_mini("video")
+    assert load_config(["model.set_cache_control=null"]).model.for_mini("video")["set_cache_control"] is None
 
 
 def test_the_default_config_is_one_that_mini_reads() -> None:

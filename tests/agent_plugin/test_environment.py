@@ -7,11 +7,14 @@ import pytest
 from minisweagent.exceptions import Submitted
 from pydantic import ValidationError
 
-from agent_plugin.environment import SUBMIT, BlenderEnvironment
-from agent_plugin.tools import parse_call
+from agent_plugin.environment import BlenderEnvironment
+from agent_plugin.submission import SUBMIT
+from agent_plugin.tools import parse_call, tools_for
 from harness.errors import InterpreterMissing
 from harness.execution import ExecutionResult
 from tests.conftest import FILM, RENDER, TINY
+
+TOOLS = tools_for("video")
 
 
 def environment(workspace: Path, **settings: Any) -> BlenderEnvironment:
@@ -36,7 +39,9 @@ def test_actions_of_plain_mini_are_bash(tmp_path: Path) -> None:
 
 def test_a_bad_call_runs_nothing(tmp_path: Path) -> None:
     """Its error is the output."""
-    action = parse_call("bash", '{"command": "touch ran", "x": 1}', "call_1", is_cut_off=False)
+    action = parse_call(
+        "bash", '{"command": "touch ran", "x": 1}', "call_1", is_cut_off=False, tools=tools_for("video")
+    )
     output = environment(tmp_path).execute(action)
     assert "no argument 'x'" in output["error"]
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +107,9 @@ def test_output_cannot_hold_a_multimodal_tag(tmp_path: Path) -> None:
 def test_run_blender(tmp_path: Path) -> None:
     """The report, a status, and everything that was measured, with frames."""
     (tmp_path / "main.py").write_text(FILM + RENDER)
-    output = environment(tmp_path).execute(parse_call("run_blender", '{"script": "./main.py"}', "c", is_cut_off=False))
+    output = environment(tmp_path).execute(
+        parse_call("run_blender", '{"script": "./main.py"}', "c", is_cut_off=False, tools=tools_for("video"))
+    )
     assert output["output"].startswith("RUN OK")
     assert output["returncode"] == 0
     assert isinstance(output["blender"], ExecutionResult)

@@ -124,7 +124,7 @@ def test_a_reply_becomes_actions(script_model: ScriptModel) -> None:
     assert extra["seconds"] > 0
 
 
-@pytest.mark.parametrize(("finish", "text"), [("stop", NO_CALL), ("length", CUT_OFF)])
+@pytest.mark.parametrize(("finish", "text"), [("stop", NO_CALL["video"]), ("length", CUT_OFF)])
 def test_a_reply_without_a_call(script_model: ScriptModel, finish: str, text: str) -> None:
     """It is a format error that says what to send, and carries the reply, its cost and the request."""
     model = BlenderLitellmModel(model_name=script_model({"text": "just words", "finish_reason": finish}))

@@ -5,20 +5,25 @@ from typing import Any
 
 import pytest
 
-from agent_plugin.tools import ARGUMENTS, MAX_ARGUMENT_BYTES, TOOLS, parse_call
+from agent_plugin.tools import MAX_ARGUMENT_BYTES, TaskKind, parse_call, tools_for
+
+TOOLS = tools_for("video")
 
 
 def error_of(name: str, raw: str | None, *, is_cut_off: bool = False) -> str:
-    action = parse_call(name, raw, "call_1", is_cut_off=is_cut_off)
+    action = parse_call(name, raw, "call_1", is_cut_off=is_cut_off, tools=TOOLS)
     assert action["arguments"] == {}
     assert action["command"] == f"[not run: {action['error']}]"
     return str(action["error"])
 
 
-@pytest.mark.parametrize(("tool", "argument"), ARGUMENTS.items())
-def test_a_good_call(tool: str, argument: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "tool", "argument"),
+    [("video", "bash", "command"), ("video", "run_blender", "script"), ("scene", "run_blender", "code")],
+)
+def test_a_good_call(kind: TaskKind, tool: str, argument: str) -> None:
     """Name, argument and id arrive; `command` is there for mini-swe-agent's own agents."""
-    assert parse_call(tool, json.dumps({argument: "x €"}), "call_7", is_cut_off=False) == {
+    assert parse_call(tool, json.dumps({argument: "x €"}), "call_7", is_cut_off=False, tools=tools_for(kind)) == {
         "tool": tool,
         "tool_call_id": "call_7",
         "arguments": {argument: "x €"},
@@ -26,14 +31,13 @@ def test_a_good_call(tool: str, argument: str) -> None:
     }
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool["function"]["name"])
+@pytest.mark.parametrize("tool", [*TOOLS, *tools_for("scene")], ids=lambda tool: tool["function"]["name"])
 def test_schemas_ask_for_what_the_parser_takes(tool: dict[str, Any]) -> None:
     """Each schema has the parser's one argument, required, and allows no other."""
     function = tool["function"]
-    argument = ARGUMENTS[function["name"]]
     parameters = function["parameters"]
+    (argument,) = parameters["required"]
     assert set(parameters["properties"]) == {argument}
-    assert parameters["required"] == [argument]
     assert parameters["additionalProperties"] is False
 
 
@@ -72,7 +76,9 @@ def test_a_call_that_was_cut_off_is_not_run() -> None:
 
 def test_an_argument_may_be_as_long_as_a_command_line_can_be() -> None:
     """One byte more is refused with the limit; bytes count, not characters."""
-    assert "error" not in parse_call("bash", json.dumps({"command": "x" * MAX_ARGUMENT_BYTES}), "c", is_cut_off=False)
+    assert "error" not in parse_call(
+        "bash", json.dumps({"command": "x" * MAX_ARGUMENT_BYTES}), "c", is_cut_off=False, tools=TOOLS
+    )
     assert f"{MAX_ARGUMENT_BYTES} bytes" in error_of(
         "bash", json.dumps({"command": "é" * (MAX_ARGUMENT_BYTES // 2) + "x"})
     )
@@ -83,3 +89,19 @@ def test_names_of_unknown_tools_are_shown_short_and_clean() -> None:
     error = error_of("x\ud800" * 5000, "{}")
     assert len(error) < 200
     assert error.encode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "bash", "names"),
+    [
+        ("video", None, ["bash", "run_blender"]),
+        ("scene", None, ["run_blender"]),
+        ("scene", True, ["bash", "run_blender"]),
+        ("video", False, ["run_blender"]),
+    ],
+)
+def test_scene_tasks_have_one_tool_unless_the_config_adds_the_shell(
+    kind: TaskKind, bash: bool, names: list[str]
+) -> None:
+    """A row of training data holds one tool with one required argument."""
+    assert [tool["function"]["name"] for tool in tools_for(kind, bash=bash)] == names
