@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -72,9 +73,11 @@ class RunProgress:
 
 def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
     """One row an episode."""
-    table = Table(title="Episodes", title_justify="left")
+    # light, and folding instead of cutting: names stay readable on 80 columns
+    table = Table(title="Episodes", title_justify="left", box=box.MINIMAL, pad_edge=False)
     for name in ("task", "model", "attempt", "steps", "verdict", "problems", "seconds", "cost"):
-        table.add_column(name, justify="right" if name in ("attempt", "steps", "seconds", "cost") else "left")
+        is_number = name in ("attempt", "steps", "seconds", "cost")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for outcome in sorted(outcomes, key=lambda o: (o.key.task.id, o.key.model, o.key.attempt)):
         table.add_row(*(escape(cell) for cell in _cells(outcome)))
     return table
@@ -87,8 +90,8 @@ def where_to_look(outcomes: Sequence[EpisodeOutcome], run: Path) -> str:
     lost = f", {n_lost} without a result (the same command plays them again)" if n_lost else ""
     return (
         f"{n_pass} of {len(outcomes)} episodes passed{lost}.\n"
-        f"Look at {run}/episodes/<task>/<model>/<attempt>/: output.mp4, preview.png, final_script.py, "
-        "trajectory.jsonl, images/, episode.json"
+        f"Look at {run}/episodes/<task>/<model>/<attempt>/: output.mp4 or scene.blend, preview.png, "
+        "final_script.py, trajectory.jsonl, images/, episode.json"
     )
 
 

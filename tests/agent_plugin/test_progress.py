@@ -94,7 +94,9 @@ def test_the_table_has_a_row_an_episode() -> None:
             [LOST, outcome("b", "fail", is_known=False), outcome("a"), outcome("d", "fail", problems=["x", "y"])]
         )
     )
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown(target).splitlines() if "│" in line]
+    _header, *rows = [
+        [cell.strip() for cell in line.split("│")] for line in shown(target).splitlines() if line.count("│") == 7
+    ]
     assert rows == [
         ["a", "m/[x]", "1", "7", "pass", "none", "12", "$1.2500"],
         ["b", "m/[x]", "1", "7", "fail", "LimitsExceeded", "12", "unknown"],
@@ -110,3 +112,14 @@ def test_the_last_lines_say_where_to_look() -> None:
     assert text.startswith("1 of 3 episodes passed, 1 without a result (the same command plays them again).\n")
     assert "runs/x/episodes/<task>/<model>/<attempt>/" in text
     assert "without a result" not in where_to_look([outcome("a")], Path("runs/x"))
+
+
+def test_names_are_folded_and_not_cut() -> None:
+    """On a narrow screen every name can still be read in full."""
+    target = console(width=80)
+    target.print(
+        results_table([outcome("a-long-name-of-a-task-that-needs-room", "fail", problems=["video_frame_count"])])
+    )
+    text = "".join(line.split("│")[0].strip() for line in shown(target).splitlines() if "│" in line)
+    assert "a-long-name-of-a-task-that-needs-room" in text
+    assert "…" not in shown(target)
