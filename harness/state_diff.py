@@ -17,6 +17,8 @@ TOLERANCE = 1e-5
 """Relative difference of two floats that counts as none."""
 FINEST = 2e-6
 """Absolute difference that counts as none."""
+_BAG = re.compile(r"^layers\[.*?\]\.strips\[\d+\]\.channelbags\[.*?\]\.")
+"""What stands before `fcurves[...]` in an action; it has one layer and one strip."""
 Kind = Literal["added", "removed", "changed"]
 _MAX_PARTS = 6
 _MAX_NAMES = 8
@@ -43,7 +45,7 @@ class Change:
     @property
     def name(self) -> str:
         """The path inside the block; empty for the block itself."""
-        return self.path[len(self.block) + 1 :]
+        return self.path.removeprefix(self.block).removeprefix(".")
 
 
 def state_hash(state: Mapping[str, Any]) -> str:
@@ -60,7 +62,7 @@ def diff(before: Mapping[str, Any], after: Mapping[str, Any], *, tolerance: floa
     gone_or_new = {change.block for change in changes if not change.name}
     changes += _diff_evaluated(before["evaluated"], after["evaluated"], tolerance, gone_or_new)
     if before["scene"] != after["scene"]:
-        changes.append(Change("scene", "changed", before["scene"], after["scene"], None, "scene"))
+        changes.append(Change("scene.name", "changed", before["scene"], after["scene"], None, "scene"))
     return sorted(changes, key=lambda change: (change.block, change.path))
 
 
@@ -123,7 +125,8 @@ def _diff_entries(
         if name in before and name in after and is_same(old, new, tolerance):
             continue
         kind: Kind = "changed" if name in before and name in after else "added" if name in after else "removed"
-        yield Change(f"{prefix}{name}", kind, old, new, magnitude(old, new), block)
+        path = f"{prefix.rstrip('.')}{name}" if name.startswith("[") else f"{prefix}{name}"
+        yield Change(path, kind, old, new, magnitude(old, new), block)
 
 
 # what a model reads
@@ -136,7 +139,8 @@ def summarise(changes: Iterable[Change], max_lines: int = 30) -> list[str]:
         *_whole_blocks("+", [c for c in changes if not c.name and c.kind == "added"]),
         *_whole_blocks("-", [c for c in changes if not c.name and c.kind == "removed"]),
     ]
-    inside = sorted((c for c in changes if c.name or c.block in {"scene", "instances"}), key=_order)
+    told = {c.block for c in changes if not c.name}
+    inside = sorted((c for c in changes if c.name and not _is_membership(c, told)), key=_order)
     for block, group in groupby(inside, key=lambda c: c.block):
         parts = _parts(list(group))
         if parts:
@@ -147,6 +151,12 @@ def summarise(changes: Iterable[Change], max_lines: int = 30) -> list[str]:
         return lines
     n_more = len(lines) - max_lines + 1
     return [*lines[: max_lines - 1], f"({n_more} more lines of changes are not shown)"]
+
+
+def _is_membership(change: Change, told: set[str]) -> bool:
+    """A collection that only gained or lost blocks which are told themselves."""
+    moved = set(_names(change.before)) ^ set(_names(change.after))
+    return bool(moved) and moved <= told and change.name.split(".")[-1] in {"objects", "children"}
 
 
 def _order(change: Change) -> tuple[int, str, str]:
@@ -204,10 +214,12 @@ def _names(value: Any) -> list[str]:
 
 
 def _part(change: Change) -> str:
-    name, old, new = change.name, change.before, change.after
+    name, old, new = _BAG.sub("", change.name), change.before, change.after
     count = re.fullmatch(r"(evaluated\.)?n_(\w+)", name)
     if count and _is_number(old) and _is_number(new):
         return f"{old} -> {new} {count[2]}{' evaluated' if count[1] else ''}"
+    if change.block == "instances" and name == "n":
+        return f"{old or 0} -> {new or 0}"
     if name in {"evaluated.hash", "hash"}:
         return "evaluated geometry differs" if name.startswith("evaluated") else "places differ"
     if name == "evaluated.matrix_world" and old and new:
@@ -218,8 +230,10 @@ def _part(change: Change) -> str:
     if _names(old) or _names(new):
         return _named_items(name, _names(old), _names(new))
     if isinstance(old, dict | list) and isinstance(new, dict | list) and (len(str(old)) > _MAX_VALUE):
-        by = "" if change.magnitude is None else f" by up to {_text(change.magnitude)}"
-        return f"{name} changed{by}"
+        if change.magnitude is None:
+            return f"{name} changed"
+        is_hashed = isinstance(old, dict) and "hash" in old
+        return f"{name} changed{', bounds or mean' if is_hashed else ''} by up to {_text(change.magnitude)}"
     if change.kind == "added":
         return f"{name} set to {_text(new)}"
     return f"{name} {_text(old)} removed" if change.kind == "removed" else f"{name} {_text(old)} -> {_text(new)}"

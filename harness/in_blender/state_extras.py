@@ -1,0 +1,77 @@
+"""What the scene state needs and RNA's properties do not hold: pixels, face sizes, vertex weights, hidden objects."""
+
+import bpy
+import numpy as np
+
+from harness.in_blender.state_plans import file_name
+from harness.in_blender.state_rna import column
+from harness.in_blender.state_values import Value, array_value, digest
+
+MAX_PIXELS = 2_000_000
+"""Larger images are told apart by file name and size only."""
+
+
+def extras(block: bpy.types.ID, grouped: set[int]) -> dict[str, Value]:
+    """`grouped`: what `meshes_with_groups` found."""
+    if isinstance(block, bpy.types.Mesh):
+        weights = vertex_weights(block) if block.as_pointer() in grouped else None
+        return {**mesh_extras(block), **({} if weights is None else {"vertex_weights": weights})}
+    if isinstance(block, bpy.types.Image):
+        return image_extras(block)
+    if isinstance(block, bpy.types.Scene):
+        return {
+            f"view_layers[{layer.name}].hidden_objects": names
+            for layer in block.view_layers
+            if (names := hidden(layer))
+        }
+    if isinstance(block, bpy.types.Curves):
+        return {"curve_offset_data": array_value(column(block.curve_offset_data, "value", "INT", 1))}
+    return {}
+
+
+def meshes_with_groups() -> set[int]:
+    """Addresses of meshes that may have vertex weights: an object names their groups."""
+    return {o.data.as_pointer() for o in bpy.data.objects if o.type == "MESH" and len(o.vertex_groups)}
+
+
+def hidden(layer: bpy.types.ViewLayer) -> list[str]:
+    """Objects hidden in this view layer by the eye."""
+    return sorted(o.name for o in layer.objects if o.hide_get(view_layer=layer))
+
+
+def mesh_extras(mesh: bpy.types.Mesh) -> dict[str, Value]:
+    starts = column(mesh.polygons, "loop_start", "INT", 1)
+    found: dict[str, Value] = {
+        "n_vertices": len(mesh.vertices),
+        "n_edges": len(mesh.edges),
+        "n_faces": len(mesh.polygons),
+        "face_starts": array_value(starts),
+        "uv_map_for_render": next((layer.name for layer in mesh.uv_layers if layer.active_render), None),
+        "color_for_render": mesh.attributes.default_color_name,
+    }
+    if not mesh.use_auto_texspace:
+        found["texspace"] = [round(x, 6) for x in (*mesh.texspace_location, *mesh.texspace_size)]
+    return found
+
+
+def vertex_weights(mesh: bpy.types.Mesh) -> Value | None:
+    """(vertex, group, weight) of every assignment. A Python loop, the only one over vertices: RNA has no faster way."""
+    rows = [(i, g.group, g.weight) for i, vertex in enumerate(mesh.vertices) for g in vertex.groups]
+    if not rows:
+        return None
+    table = np.array(rows, dtype=np.float64)
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    places = np.ascontiguousarray(table[:, :2].astype(np.int32))
+    return {"where": digest(places.tobytes()), "weight": array_value(table[:, 2].astype(np.float32))}
+
+
+def image_extras(image: bpy.types.Image) -> dict[str, Value]:
+    if image.type not in {"IMAGE", "UV_TEST", "MULTILAYER"} or image.source not in {"FILE", "GENERATED"}:
+        return {"source": image.source, "file": file_name(image.filepath)}
+    width, height = image.size
+    found: dict[str, Value] = {"size": [width, height]}
+    if not 0 < width * height <= MAX_PIXELS:
+        return {**found, "file": file_name(image.filepath)}
+    pixels = np.empty(len(image.pixels), dtype=np.float32)
+    image.pixels.foreach_get(pixels)
+    return {**found, "pixels": array_value(pixels.reshape(-1, max(1, image.channels)), inline=False)}
