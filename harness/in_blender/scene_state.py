@@ -17,6 +17,7 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import bpy
 
@@ -30,6 +31,8 @@ from harness.in_blender.state_values import Value
 __all__ = ["prepare", "scene_state", "state_hash"]
 
 VERSION = 1
+PRINT_CELL = 1e-3
+"""Of the state hash, as in `harness.state_diff`."""
 
 
 def scene_state(*, evaluate: bool = True) -> dict[str, Value]:
@@ -47,10 +50,22 @@ def scene_state(*, evaluate: bool = True) -> dict[str, Value]:
     }
 
 
-def state_hash(state: dict[str, Value]) -> str:
-    """SHA-256 of the state as canonical JSON; `harness.state_diff.state_hash` gives the same."""
-    text = json.dumps(state, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+def state_hash(state: dict[str, Any]) -> str:
+    """SHA-256 of what is hashed of a state; `harness.state_diff` gives the same.
+
+    Evaluated meshes count by their numbers, bounds and a coarse print: what they follow from is hashed in full, and
+    their last bits follow the order of elements.
+    """
+    hashed = {**state, "evaluated": {key: _coarse(value) for key, value in state["evaluated"].items()}}
+    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _coarse(value: Any) -> Any:
+    if not isinstance(value, dict) or "print" not in value:
+        return value
+    cell = PRINT_CELL * max(1, value["n_vertices"]) ** 0.5
+    return {**value, "hash": None, "print": [round(wave / cell) for wave in value["print"]]}
 
 
 def read_blocks() -> dict[str, Value]:

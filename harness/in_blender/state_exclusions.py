@@ -74,11 +74,12 @@ EXCLUDED: tuple[tuple[str, str, str], ...] = (
     ("SequenceEditor", "sequences*", "old name of strips"),
     ("MetaStrip", "sequences", "old name of strips"),
     ("Mesh", "vertices", "attribute 'position'"),
-    ("Mesh", "edges", "attribute '.edge_verts'"),
-    ("Mesh", "loops", "attribute '.corner_vert'"),
-    ("Mesh", "polygons", "'face_sizes', 'vertex_weights' and attributes"),
+    ("Mesh", "edges", "'topology'"),
+    ("Mesh", "loops", "'topology'"),
+    ("Mesh", "polygons", "'topology', 'vertex_weights' and attributes"),
     ("Mesh", "*normals", "computed; the last bit differs between processes"),
     ("Mesh", "loop_triangle*", "computed"),
+    ("Mesh", "attributes", "kept by 'state_mesh', which does without the order of elements"),
     ("Mesh", "uv_layer*", "attributes"),
     ("Mesh", "vertex_colors", "attributes"),
     ("Mesh", "color_attributes", "attributes"),
@@ -204,7 +205,7 @@ EXCLUDED_ITEMS: tuple[tuple[str, str, str], ...] = (
     ("attributes", ".uv_select*", "selection"),
     ("attributes", ".[vep][sn].*", "selection and pinning in the UV editor"),
     ("attributes", ".hide_*", "hidden in edit mode only"),
-    ("attributes", ".corner_edge", "computed from .corner_vert and .edge_verts"),
+    ("attributes", ".corner_edge", "computed from the topology"),
 )
 """Items of collections that are left out by name."""
 

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 
+from harness.in_blender.state_mesh import MeshKeys, bag, mesh_attributes, mix, row_keys
 from harness.in_blender.state_plans import file_name
 from harness.in_blender.state_rna import column
-from harness.in_blender.state_values import Value, array_value, digest
+from harness.in_blender.state_values import Value, array_value
 
 MAX_PIXELS = 2_000_000
 """Larger images are told apart by file name and size only."""
@@ -14,8 +15,10 @@ MAX_PIXELS = 2_000_000
 def extras(block: bpy.types.ID, grouped: set[int]) -> dict[str, Value]:
     """`grouped`: what `meshes_with_groups` found."""
     if isinstance(block, bpy.types.Mesh):
-        weights = vertex_weights(block) if block.as_pointer() in grouped else None
-        return {**mesh_extras(block), **({} if weights is None else {"vertex_weights": weights})}
+        keys = MeshKeys(block)
+        weights = vertex_weights(block, keys) if block.as_pointer() in grouped else None
+        more = {} if weights is None else {"vertex_weights": weights}
+        return {**mesh_extras(block), **mesh_attributes(block, keys), **more}
     if isinstance(block, bpy.types.Image):
         return image_extras(block)
     if isinstance(block, bpy.types.Scene):
@@ -40,12 +43,10 @@ def hidden(layer: bpy.types.ViewLayer) -> list[str]:
 
 
 def mesh_extras(mesh: bpy.types.Mesh) -> dict[str, Value]:
-    starts = column(mesh.polygons, "loop_start", "INT", 1)
     found: dict[str, Value] = {
         "n_vertices": len(mesh.vertices),
         "n_edges": len(mesh.edges),
         "n_faces": len(mesh.polygons),
-        "face_starts": array_value(starts),
         "uv_map_for_render": next((layer.name for layer in mesh.uv_layers if layer.active_render), None),
         "color_for_render": mesh.attributes.default_color_name,
     }
@@ -54,15 +55,17 @@ def mesh_extras(mesh: bpy.types.Mesh) -> dict[str, Value]:
     return found
 
 
-def vertex_weights(mesh: bpy.types.Mesh) -> Value | None:
+def vertex_weights(mesh: bpy.types.Mesh, keys: MeshKeys) -> Value | None:
     """(vertex, group, weight) of every assignment. A Python loop, the only one over vertices: RNA has no faster way."""
     rows = [(i, g.group, g.weight) for i, vertex in enumerate(mesh.vertices) for g in vertex.groups]
     if not rows:
         return None
     table = np.array(rows, dtype=np.float64)
-    table = table[np.lexsort((table[:, 1], table[:, 0]))]
-    places = np.ascontiguousarray(table[:, :2].astype(np.int32))
-    return {"where": digest(places.tobytes()), "weight": array_value(table[:, 2].astype(np.float32))}
+    weights = table[:, 2].astype(np.float32)
+    owners = mix(keys.vertex[table[:, 0].astype(np.int64)] + table[:, 1].astype(np.uint64))
+    summary = array_value(weights, inline=False)
+    assert isinstance(summary, dict)
+    return {**summary, "hash": bag(mix(owners + row_keys(weights)))}
 
 
 def image_extras(image: bpy.types.Image) -> dict[str, Value]:

@@ -7,6 +7,7 @@ collections) are not here. Normals are left out: their last bit differs between 
 import bpy
 import numpy as np
 
+from harness.in_blender.state_mesh import MeshKeys, bag, mix, wave_print
 from harness.in_blender.state_plans import float_list, unreadable
 from harness.in_blender.state_rna import block_key, column
 from harness.in_blender.state_values import Value, array_value, digest, quantised, rounded
@@ -56,22 +57,16 @@ def geometry_state(o: bpy.types.Object) -> dict[str, Value]:
 
 
 def mesh_state(mesh: bpy.types.Mesh) -> dict[str, Value]:
-    positions = column(mesh.vertices, "co", "FLOAT", 3)
-    parts = [
-        quantised(positions),
-        column(mesh.loops, "vertex_index", "INT", 1),
-        column(mesh.polygons, "loop_start", "INT", 1),
-        column(mesh.polygons, "material_index", "INT", 1),
-    ]
-    if not len(mesh.polygons):
-        parts.append(column(mesh.edges, "vertices", "INT", 2))
+    keys = MeshKeys(mesh)
+    faces = mix(keys.face + column(mesh.polygons, "material_index", "INT", 1).astype(np.uint64))
     return {
-        "n_vertices": len(positions),
+        "n_vertices": len(keys.vertex),
         "n_edges": len(mesh.edges),
         "n_faces": len(mesh.polygons),
-        "bounds": bounds(positions),
+        "bounds": bounds(keys.positions),
         "materials": [block_key(m.original) if m else None for m in mesh.materials],
-        "hash": digest(b"".join(part.tobytes() for part in parts)),
+        "hash": bag(np.concatenate([keys.vertex, keys.edge, faces])),
+        "print": wave_print(keys.positions),
     }
 
 

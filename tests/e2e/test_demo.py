@@ -1,4 +1,4 @@
-"""The demo itself: three episodes with real Blender, through the command line that users call."""
+"""The demo itself: five episodes with real Blender, through the command line that users call."""
 
 import json
 import subprocess
@@ -13,7 +13,9 @@ from recorder.records import EpisodeSummary, Header, Step
 from recorder.trajectory import read_trajectory
 
 ROOT = Path(__file__).resolve().parents[2]
-TASKS = ["bouncing-ball", "camera-orbit", "domino-run"]
+VIDEOS = ["bouncing-ball", "camera-orbit", "domino-run"]
+SCENES = ["desk-lamp", "furnish-room"]
+TASKS = [*VIDEOS, *SCENES]
 COMMAND = [str(Path(sys.executable).with_name("blendscribe")), "run", "configs/demo/tasks.yaml", "-m", "scripted/demo"]
 
 pytestmark = [pytest.mark.blender, pytest.mark.timeout(400)]
@@ -25,7 +27,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunPaths:
     folder = tmp_path_factory.mktemp("demo") / "run"
     ended = subprocess.run([*COMMAND, "-o", str(folder)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "3 of 3 episodes passed" in ended.stdout
+    assert "5 of 5 episodes passed" in ended.stdout
     return RunPaths(folder)
 
 
@@ -40,7 +42,20 @@ def test_episode_passes_after_true_mistakes(run: RunPaths, task: str) -> None:
     assert runs[-1].returncode == 0
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", SCENES)
+def test_scene_file_and_script_give_the_same_scene(run: RunPaths, task: str) -> None:
+    """The live scene, the saved file and the replayed script have one state; failed steps are not in the script."""
+    paths = run.episode(task, "scripted/demo", 1)
+    final = json.loads(paths.summary.read_text())["final_execution"]
+    assert final["state_hash"] == final["replay_hash"] == final["saved_hash"]
+    assert paths.scene.stat().st_size > 20_000
+    recorded = [e.blender for s in read_trajectory(paths.trajectory) if isinstance(s, Step) for e in s.executions]
+    outcomes = [step["outcome"] for step in recorded if step]
+    assert outcomes.count("ok") == final["n_good_steps"]
+    assert set(outcomes) > {"ok"}
+
+
+@pytest.mark.parametrize("task", VIDEOS)
 def test_video_is_as_asked_and_moves(run: RunPaths, task: str) -> None:
     """The kept video has the asked form, and its frames differ."""
     with av.open(str(run.episode(task, "scripted/demo", 1).output_video)) as video:
@@ -77,7 +92,8 @@ def test_script_is_what_the_agent_wrote(run: RunPaths) -> None:
         files = json.loads(paths.summary.read_text())["files"]
         for name, digest in files.items():
             assert hashlib.sha256((paths.root / name).read_bytes()).hexdigest() == digest
-        assert {"final_script.py", "output.mp4", "preview.png", "trajectory.jsonl"} <= set(files)
+        deliverable = "output.mp4" if task in VIDEOS else "scene.blend"
+        assert {"final_script.py", deliverable, "preview.png", "trajectory.jsonl"} <= set(files)
 
 
 def test_same_command_plays_nothing_again(run: RunPaths) -> None:
@@ -85,5 +101,5 @@ def test_same_command_plays_nothing_again(run: RunPaths) -> None:
     before = {p: p.stat().st_mtime_ns for p in run.root.rglob("*") if p.is_file() and p.name != ".lock"}
     ended = subprocess.run([*COMMAND, "-o", str(run.root)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0
-    assert ended.stdout.count("(from before)") == 3
+    assert ended.stdout.count("(from before)") == len(TASKS)
     assert {p: p.stat().st_mtime_ns for p in before} == before
