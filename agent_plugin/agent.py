@@ -168,13 +168,13 @@ class StepRecorder:
     ) -> None:
         """Write a finished step."""
         extra = message["extra"]
-        actions = [_action(action) for action in extra.get("actions", [])]
+        actions = [action_record(action) for action in extra.get("actions", [])]
         self.writer.append(
             Step(
                 **self._common(begun, extra, extra.get("response") or {}),
                 assistant={k: v for k, v in message.items() if k != "extra"},
                 actions=actions,
-                executions=[_execution(a, o) for a, o in zip(actions, outputs, strict=False)],
+                executions=[execution_record(a, o) for a, o in zip(actions, outputs, strict=False)],
                 observations=[self.message(observation) for observation in observations],
             )
         )
@@ -257,7 +257,8 @@ def _reply(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return dict(choices[0].get("message") or {})
 
 
-def _action(action: dict[str, Any]) -> Action:
+def action_record(action: dict[str, Any]) -> Action:
+    """An action of mini-swe-agent's, as it is recorded."""
     arguments = action.get("arguments") or {"command": action.get("command", "")}
     return Action(
         tool=action.get("tool", "bash"),
@@ -267,7 +268,8 @@ def _action(action: dict[str, Any]) -> Action:
     )
 
 
-def _execution(action: Action, output: dict[str, Any]) -> Execution:
+def execution_record(action: Action, output: dict[str, Any]) -> Execution:
+    """What the environment answered, as it is recorded."""
     blender: ExecutionResult | StepResult | None = output.get("blender") or output.get("step")
     return Execution(
         tool=action.tool,

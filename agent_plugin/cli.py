@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from agent_plugin.commands.doctor import doctor
+from agent_plugin.commands.replay import replay
 from agent_plugin.commands.run import run
 from agent_plugin.commands.setup import setup
 from agent_plugin.exit_status import run_app
@@ -19,6 +20,7 @@ app = typer.Typer(
 app.command()(setup)
 app.command()(doctor)
 app.command()(run)
+app.command()(replay)
 
 
 def _print_version(wanted: bool) -> None:

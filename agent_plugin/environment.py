@@ -4,6 +4,7 @@ For a video task `run_blender` runs a file in a fresh Blender; for a scene task 
 """
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,16 @@ from agent_plugin.shell import run_bash
 from agent_plugin.submission import is_submitting_output, is_submitting_step
 from agent_plugin.tools import TaskKind
 from harness.blender import level_in_force
+from harness.errors import HarnessError
 from harness.execute import execute
+from harness.interpreter import PROJECT_DIR
 from harness.report import neutralise, report_text
 from harness.sandbox import Exit
 from harness.settings import HarnessSettings
 from harness.step_report import step_text
 from harness.step_result import StepView
 from harness.step_session import StepSession, StepStart
+from harness.workspace import check_workspace
 
 _MAX_SHOWN = 12_000
 
@@ -50,6 +54,11 @@ class BlenderEnvironment:
 
     def __init__(self, *, config_class: type = BlenderEnvironmentConfig, **kwargs: Any) -> None:
         self.config = config_class(**kwargs)
+        if what := check_workspace(self.workspace, PROJECT_DIR, Path(sys.prefix), Path.home()):
+            raise HarnessError(
+                f"The workspace '{self.workspace}' must not be given to a model: {what}. "
+                "Start in an empty folder, or name one with environment.cwd."
+            )
         self.session: StepSession | None = None
         """The live Blender of a scene task, once its first step has run."""
         self.views: tuple[StepView, ...] = ()

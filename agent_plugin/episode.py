@@ -16,6 +16,7 @@ from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
 from harness.blender import level_in_force
+from harness.folders import remove_folder
 from harness.settings import HarnessSettings
 from recorder.paths import EpisodePaths
 from recorder.records import Cost, EpisodeSummary, Step, Verdict
@@ -59,7 +60,7 @@ def run_episode(key: EpisodeKey, config: RunConfig, paths: EpisodePaths, on_step
         summary = record.finish(str(result.get("exit_status", "")), environment)
     finally:
         environment.close()
-    shutil.rmtree(paths.workspace, ignore_errors=True)
+    remove_folder(paths.workspace)
     return summary
 
 

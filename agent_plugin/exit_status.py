@@ -10,6 +10,7 @@ def run_app(app: typer.Typer) -> None:
     """0 done, 1 something failed, 2 the user's input is wrong (each fault a line on stderr), 130 interrupted."""
     from agent_plugin.faults import BadInput
     from harness.errors import HarnessError
+    from recorder.trajectory import CorruptEpisode
 
     try:
         app()
@@ -17,7 +18,7 @@ def run_app(app: typer.Typer) -> None:
         for fault in error.faults:
             print(f"error: {fault}", file=sys.stderr)
         sys.exit(2)
-    except HarnessError as error:
+    except (HarnessError, CorruptEpisode) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:

@@ -1,7 +1,6 @@
 """The harness's own last word on an episode: what was submitted, made again in a clean place, and judged."""
 
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,6 +9,7 @@ from agent_plugin.tasks import Task
 from harness.contact_sheet import contact_sheet
 from harness.execute import execute
 from harness.execution import Problem
+from harness.folders import private_folder
 from harness.report import report_text
 from harness.scene_verdict import judge_scene
 from harness.settings import HarnessSettings
@@ -47,8 +47,7 @@ def final_video(agents: Path, paths: EpisodePaths, task: Task, settings: Harness
 
     Files that earlier steps left behind are not there: a script that needs them fails.
     """
-    with tempfile.TemporaryDirectory(prefix="blendscribe-final-", ignore_cleanup_errors=True) as folder:
-        workspace = Path(folder)
+    with private_folder("final") as workspace:
         if task.start_file:
             shutil.copy(task.start_file, workspace / task.start_file.name)
         if _take_script(agents, paths.final_script):

@@ -1,6 +1,8 @@
 """What can be known to be wrong before the first model call: models and the machine."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agent_plugin.faults import BadInput, Fault
 from agent_plugin.scripted_file import PROVIDER, load_scripted, scripted_path
@@ -30,6 +32,33 @@ def check_machine(wanted: Sequence[HarnessSettings]) -> None:
             faults.append(Fault("", "", str(error)))
     if faults:
         raise BadInput(list(dict.fromkeys(faults)))
+
+
+def provider_faults(models: Sequence[str], parameters: Mapping[str, Any]) -> list[Fault]:
+    """What litellm knows to be missing for these models: the provider itself, or the variable with its key.
+
+    Imports litellm, which takes seconds: for models that are about to be called.
+    """
+    called = [name for name in models if not name.startswith(f"{PROVIDER}/")]
+    if not called:
+        return []
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    return [fault for name in called if (fault := _provider_fault(litellm, name, parameters))]
+
+
+def _provider_fault(litellm: Any, name: str, parameters: Mapping[str, Any]) -> Fault | None:
+    try:
+        litellm.get_llm_provider(name, api_base=parameters.get("api_base"))
+    except litellm.exceptions.BadRequestError:
+        message = "litellm knows no such provider; write it before the model, as in openai/gpt-5 or ollama_chat/qwen3"
+        return Fault(f"-m {name}", "", message)
+    if "api_key" in parameters or "api_base" in parameters:
+        return None
+    missing = litellm.validate_environment(name).get("missing_keys") or []
+    return Fault(f"-m {name}", "", f"set {' and '.join(missing)} in the environment") if missing else None
 
 
 def _model_fault(name: str) -> Fault | None:

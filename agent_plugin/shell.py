@@ -28,6 +28,7 @@ from harness.interpreter import (
 from harness.sandbox import Bind, Exit, Jail, Level, launch
 from harness.sandbox.jail import Word, identity_files
 from harness.settings import HarnessSettings
+from harness.workspace import reopen
 
 SETTINGS_VARIABLE = "VCSFT_HARNESS"
 _TOOLS = "/opt/blendscribe/bin"
@@ -46,6 +47,7 @@ def run_bash(
 
     Raises HarnessError if the sandbox or the Blender interpreter is not to be had.
     """
+    reopen(workspace)
     blender = find_environment(settings)
     libs = libs_dir(settings, blender)
     level = level_in_force(settings)
@@ -92,6 +94,7 @@ def _jail(
             *theirs.binds,
             Bind(PROJECT_DIR / "harness", "/opt/blendscribe/harness"),
             Bind(PROJECT_DIR / "agent_plugin", "/opt/blendscribe/agent_plugin"),
+            Bind(PROJECT_DIR / "recorder", "/opt/blendscribe/recorder"),
             Bind(Path(pydantic.__file__).parent.parent, "/opt/packages"),
             Bind(tools, _TOOLS),
             # read-only: run_blender, inside, works on copies of it as it does outside

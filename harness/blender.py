@@ -2,13 +2,13 @@
 
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.folders import private_folder
 from harness.interpreter import (
     IN_BLENDER_DIR,
     RUN_ENVIRONMENT,
@@ -19,6 +19,7 @@ from harness.interpreter import (
     python_mounts,
     shader_cache_dir,
 )
+from harness.plain_text import plain_values
 from harness.sandbox import RESULT_FD, Bind, Exit, Jail, Level, LevelName, Limits, choose_level, launch
 from harness.sandbox.jail import HOME, Word, identity_files
 from harness.settings import HarnessSettings
@@ -97,8 +98,8 @@ def run_in_blender(
 @contextmanager
 def private_shader_cache(warm: Path) -> Iterator[Path]:
     """A throw-away copy of the warm shader cache (400 kB, 10 ms; a cold one costs 0.95 s of compiling)."""
-    with tempfile.TemporaryDirectory(prefix="blendscribe-shaders-") as folder:
-        cache = Path(folder) / "mesa_shader_cache"
+    with private_folder("shaders") as folder:
+        cache = folder / "mesa_shader_cache"
         if warm.is_dir():
             shutil.copytree(warm, cache)
         else:
@@ -111,7 +112,8 @@ def parse_messages(result: bytes) -> Iterator[dict[str, Any]]:
     for line in result.splitlines():
         try:
             message = json.loads(line)
-        except ValueError:
+            message = plain_values(message)
+        except (ValueError, RecursionError):
             continue
         if isinstance(message, dict) and isinstance(message.get("kind"), str):
             yield message

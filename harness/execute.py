@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 
 from harness.blender import BlenderRun, level_in_force, run_in_blender
 from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError, parse_script_error
+from harness.folders import private_folder
 from harness.log import shorten_log
+from harness.plain_text import plain
 from harness.problems import (
     extra_files_problem,
     not_rendered_problem,
@@ -43,6 +45,7 @@ from harness.workspace import (
     NotTaken,
     list_files,
     remove_entry,
+    reopen,
     take_file,
     written_files,
 )
@@ -63,16 +66,17 @@ def execute(
     Whatever the script does is data in the result; raises HarnessError only for what is not its doing.
     """
     workspace = workspace.resolve(strict=True)
+    if what := _cannot_run(workspace, script):
+        have = sorted(plain(name) for name in list_files(workspace))
+        return _not_run(script, script_missing_problem(script, what, have), settings)
     for stale in (settings.output_video, PREVIEW_NAME):
         remove_entry(workspace / stale)
     before = list_files(workspace)
-    if what := _cannot_run(workspace, script):
-        return _not_run(script, script_missing_problem(script, what, sorted(before)), settings)
     with _imported_meanwhile("harness.contact_sheet"):
         run = run_in_blender(
             "run_script.py", [script, str(settings.summary_samples)], workspace=workspace, settings=settings
         )
-    _reopen(workspace)
+    reopen(workspace)
     return _Judgement(script, workspace, settings, run, before).result(keep_video)
 
 
@@ -122,12 +126,6 @@ def _not_run(script: str, problem: Problem, settings: HarnessSettings) -> Execut
         blender="",
         peak=Usage(),
     )
-
-
-def _reopen(workspace: Path) -> None:
-    """A script may have taken the rights on its own folder away; the harness has to read it."""
-    if not os.access(workspace, os.R_OK | os.W_OK | os.X_OK):
-        workspace.chmod(0o755)
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,8 @@ class _Judgement:
             warnings.append(early_exit_warning(self.script, _line(ended)))
         if self.run.message("scene") is None:
             failed = self.run.message("scene_not_measured") or {}
-            warnings.append(scene_not_measured_warning(str(failed.get("error", "it did not end in time"))[:200]))
+            reason = str(failed.get("error", "the process ended or took too long while it was measured"))
+            warnings.append(scene_not_measured_warning(reason[:200]))
         return warnings
 
     def _video(
@@ -210,8 +209,8 @@ class _Judgement:
         name, is_finished = self.settings.output_video, outcome == "ok"
         from harness.video import UnreadableVideo, VideoLimits, analyse_video
 
-        with tempfile.TemporaryDirectory(prefix="blendscribe-video-") as folder:
-            copy = Path(folder) / name
+        with private_folder("video") as folder:
+            copy = folder / name
             try:
                 take_file(self.workspace, name, copy, max_bytes=self.settings.max_file_mb << 20)
                 analysis = analyse_video(
@@ -235,17 +234,26 @@ class _Judgement:
     def _left_early(self) -> bool:
         return (self.run.message("ended") or {}).get("exit_code") == 0
 
-    def _write_preview(self, analysis: VideoAnalysis) -> str:
-        """Under a name of its own first: a link planted at `preview.png` is replaced, not followed."""
+    def _write_preview(self, analysis: VideoAnalysis) -> str | None:
+        """The contact sheet's name, or None where the disk does not take it.
+
+        Under a name of its own first: a link planted at `preview.png` is replaced, not followed.
+        """
         from harness.contact_sheet import contact_sheet
 
         sheet = contact_sheet(analysis.sheet_frames)
-        descriptor, temporary = tempfile.mkstemp(prefix=".preview-", dir=self.workspace)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(sheet)
-        Path(temporary).chmod(0o644)
-        remove_entry(self.workspace / PREVIEW_NAME)
-        Path(temporary).replace(self.workspace / PREVIEW_NAME)
+        temporary = None
+        try:
+            descriptor, temporary = tempfile.mkstemp(prefix=".preview-", dir=self.workspace)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(sheet)
+            Path(temporary).chmod(0o644)
+            remove_entry(self.workspace / PREVIEW_NAME)
+            Path(temporary).replace(self.workspace / PREVIEW_NAME)
+        except OSError:
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
+            return None
         return PREVIEW_NAME
 
 

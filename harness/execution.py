@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness.plain_text import plain
 from harness.sandbox import LevelName, Usage
 from harness.scene_facts import SceneFacts
 
@@ -55,10 +56,10 @@ def parse_script_error(error: Any) -> ScriptError | None:
         return None
     line = error.get("line")
     return ScriptError(
-        type=str(error.get("type", "Exception"))[:200],
-        message=str(error.get("message", ""))[:5_000],
+        type=plain(str(error.get("type", "Exception")))[:200],
+        message=plain(str(error.get("message", "")))[:5_000],
         line=line if isinstance(line, int) else None,
-        traceback=str(error.get("traceback", ""))[:14_000],
+        traceback=plain(str(error.get("traceback", "")))[:14_000],
     )
 
 

@@ -3,6 +3,7 @@
 import re
 
 from harness.execution import Log
+from harness.plain_text import plain
 
 LAST_LINES = 25
 _MAX_LINE = 400
@@ -14,8 +15,6 @@ _CHATTER = re.compile(
     | ^Info:\ (Total|Blender)\ """,
     re.VERBOSE,
 )
-_ESCAPE_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b.?")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def shorten_log(text: str) -> Log:
@@ -25,5 +24,5 @@ def shorten_log(text: str) -> Log:
 
 
 def _plain(line: str) -> str:
-    line = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", _ESCAPE_SEQUENCES.sub("", line)).rstrip()
+    line = plain(line).rstrip()
     return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]} [... {len(line) - _MAX_LINE} characters left out]"

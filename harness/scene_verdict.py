@@ -5,12 +5,12 @@ workspace, and the canonical scene states are compared.
 """
 
 import shutil
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.execution import Problem
+from harness.folders import private_folder
 from harness.settings import HarnessSettings
 from harness.state_diff import Change, diff, state_hash, summarise
 from harness.step_report import step_text
@@ -79,11 +79,11 @@ def _replay(session: StepSession, start_file: Path | None, script: Path) -> tupl
     settings = session.settings.model_copy(
         update={"exec_timeout": min(86_400.0, session.settings.exec_timeout * n_steps)}
     )
-    with tempfile.TemporaryDirectory(prefix="blendscribe-replay-", ignore_cleanup_errors=True) as folder:
+    with private_folder("replay") as folder:
         if start_file:
-            shutil.copyfile(start_file, Path(folder) / start_file.name)
+            shutil.copyfile(start_file, folder / start_file.name)
         # the script opens the start file itself
-        with StepSession(Path(folder), settings, StepStart()) as fresh:
+        with StepSession(folder, settings, StepStart()) as fresh:
             result = fresh.step(script.read_text(encoding="utf-8"), views=False)
             if not result.ok:
                 text = f"The final script fails when it is run by itself:\n{step_text(result)}"
@@ -93,9 +93,9 @@ def _replay(session: StepSession, start_file: Path | None, script: Path) -> tupl
 
 def _reopen(settings: HarnessSettings, scene: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
     """The state of the saved file, opened with its scripts off."""
-    with tempfile.TemporaryDirectory(prefix="blendscribe-reopen-", ignore_cleanup_errors=True) as folder:
-        shutil.copyfile(scene, Path(folder) / SCENE_NAME)
-        with StepSession(Path(folder), settings, StepStart(kind="file", file=SCENE_NAME)) as opened:
+    with private_folder("reopen") as folder:
+        shutil.copyfile(scene, folder / SCENE_NAME)
+        with StepSession(folder, settings, StepStart(kind="file", file=SCENE_NAME)) as opened:
             return opened.state, []
 
 

@@ -5,10 +5,12 @@ made by the code being judged.
 """
 
 import os
-import shutil
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+
+from harness.folders import remove_folder
+from harness.plain_text import plain
 
 PREVIEW_NAME = "preview.png"
 """The contact sheet that the harness itself writes into the workspace."""
@@ -53,15 +55,15 @@ def list_files(workspace: Path) -> dict[str, FileStamp]:
 
 
 def written_files(before: dict[str, FileStamp], after: dict[str, FileStamp]) -> list[str]:
-    """Names that are new or changed."""
-    return sorted(name for name, stamp in after.items() if before.get(name) != stamp)
+    """Names that are new or changed, as they can be shown."""
+    return sorted(plain(name) for name, stamp in after.items() if before.get(name) != stamp)
 
 
 def remove_entry(path: Path) -> None:
     """Delete whatever has this name: file, link (not its target), FIFO, or folder with its content."""
     try:
         if stat.S_ISDIR(path.lstat().st_mode):
-            shutil.rmtree(path)
+            remove_folder(path)
         else:
             path.unlink()
     except FileNotFoundError:
@@ -121,3 +123,17 @@ def _special_kind(state: os.stat_result) -> str:
         stat.S_IFSOCK: "a socket",
     }
     return kinds.get(stat.S_IFMT(state.st_mode), "a device")
+
+
+def reopen(workspace: Path) -> None:
+    """Untrusted code may have taken the rights on its own folder away; the harness has to read and mount it."""
+    if not os.access(workspace, os.R_OK | os.W_OK | os.X_OK):
+        workspace.chmod(0o755)
+
+
+def check_workspace(workspace: Path, *precious: Path) -> str:
+    """Why untrusted code must not be given this folder, or ''. `precious`: what it must neither hold nor lie in."""
+    for path in precious:
+        if path == workspace or workspace in path.parents:
+            return f"it holds {path}, which the model's code could then change"
+    return ""

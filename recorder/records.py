@@ -97,6 +97,16 @@ class Request(Record):
     parameters: dict[str, Any] = {}
 
 
+class Parent(Record):
+    """Where an episode branches off: its steps before `step` are that episode's own, as they were recorded there."""
+
+    episode: str
+    """Its folder: `<task>/<model>/<attempt>` of a run, else its name alone."""
+    trajectory_sha256: str
+    """Of its trajectory, which tells it wherever it lies."""
+    step: int
+
+
 class Header(Record):
     """First line: everything that was fixed before the first model call."""
 
@@ -115,7 +125,8 @@ class Header(Record):
     versions: dict[str, str]
     sandbox_level: str
     started_at: str
-    parent: str | None = None
+    parent: Parent | None = None
+    """Set for a replay."""
 
 
 class Step(Record):

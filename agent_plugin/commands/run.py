@@ -50,7 +50,7 @@ def _plan(tasks: Path, models: list[str], config: list[str], attempts: int) -> "
     from agent_plugin.config import load_config
     from agent_plugin.faults import BadInput, Fault
     from agent_plugin.launcher import RunPlan
-    from agent_plugin.preflight import check_machine, model_faults
+    from agent_plugin.preflight import check_machine, model_faults, provider_faults
     from agent_plugin.tasks import load_tasks
 
     faults: list[Fault] = model_faults(models)
@@ -66,4 +66,6 @@ def _plan(tasks: Path, models: list[str], config: list[str], attempts: int) -> "
     if faults or resolved is None or listed is None:
         raise BadInput(faults)
     check_machine([task.settings(resolved.environment.harness) for task in listed])
+    if unreachable := provider_faults(models, resolved.model.model_kwargs):
+        raise BadInput(unreachable)
     return RunPlan(tuple(listed), tuple(dict.fromkeys(models)), attempts, resolved)

@@ -65,9 +65,11 @@ def run(script: str) -> dict[str, object]:
 def _exit_outcome(end: SystemExit, places: script_errors.Places) -> dict[str, object]:
     """sys.exit() and sys.exit(0) end a script early but well; anything else is an error."""
     described = script_errors.describe(end, places)
-    if end.code is None or end.code == 0:
+    # the code may be any object of the script's, with an __eq__ of its own
+    is_good = end.code is None or (type(end.code) is int and end.code == 0)
+    if is_good:
         return {"ok": True, "error": None, "exit_code": 0, "exit_line": described["line"]}
-    code = end.code if isinstance(end.code, int) else 1
+    code = end.code if type(end.code) is int else 1
     return {"ok": False, "error": described, "exit_code": code, "exit_line": described["line"]}
 
 
@@ -98,4 +100,7 @@ def _silence() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    finally:
+        os._exit(1)  # not reached by a main that came to its end: Python's own exit may hang (see above)

@@ -88,7 +88,7 @@ def _line(error: BaseException, tb: TracebackType | None, places: Places) -> int
 def _message(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001 - __str__ is the script's own code
+    except BaseException:  # noqa: BLE001 - __str__ is the script's own code, and may raise anything
         return "<the exception's text could not be made>"
 
 

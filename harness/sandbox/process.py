@@ -15,7 +15,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,12 +23,21 @@ from pathlib import Path
 from typing import Literal
 
 from harness.errors import SandboxFailed
+from harness.folders import private_folder
 from harness.sandbox.jail import Jail, Word, bwrap_options, open_data
 from harness.sandbox.level import Level
 from harness.sandbox.limits import Limits, StopCause, Usage
 from harness.sandbox.output import BoundedOutput
 from harness.sandbox.seccomp import program
-from harness.sandbox.watchdog import folder_usage, inodes_used, process_tree, proportional_memory_mb, tree_usage
+from harness.sandbox.watchdog import (
+    available_memory_mb,
+    folder_usage,
+    free_disk_mb,
+    inodes_used,
+    process_tree,
+    proportional_memory_mb,
+    tree_usage,
+)
 
 RESULT_FD = "{result_fd}"
 """A word of a command that stands for the number of the inherited result pipe (for writing)."""
@@ -44,6 +52,11 @@ _TICKS_PER_FOLDER_WALK = 6
 _GRACE_SECONDS = 5
 _MAX_RESULT_BYTES = 64 << 20
 _MAX_LAST_READS = 4096
+_MAX_COUNTED_BEFORE = 1_000_000
+_LEAST_MEMORY_MB = 384
+"""Left on the machine: below it whatever runs here is stopped, before the kernel ends something else."""
+_LEAST_DISK_MB = 512
+"""Left where the workspace lies (or half of what was free at the start, on a small disk)."""
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 
 
@@ -64,7 +77,9 @@ class SandboxedProcess:
         self._init_pid: int | None = None
         self.peak = Usage()
         self._n_ticks = 0
-        self._disk_at_start, _ = folder_usage(jail.workspace, max_entries=limits.max_files)
+        self._at_start = (0, _MAX_COUNTED_BEFORE)
+        self._at_start = self._folders()
+        self._free_at_start_mb = free_disk_mb(jail.workspace)
 
     # start
 
@@ -142,7 +157,7 @@ class SandboxedProcess:
         return argv, {"PATH": "/usr/bin:/bin"}, descriptors
 
     def _supervised_command(self, words: list[Word]) -> tuple[list[str], dict[str, str]]:
-        home = self._resources.enter_context(tempfile.TemporaryDirectory(prefix="blendscribe-home-"))
+        home = str(self._resources.enter_context(private_folder("home")))
         environment = {name: Jail.outside(word) for name, word in self._jail.environment.items()}
         environment |= {
             "HOME": home,
@@ -204,6 +219,12 @@ class SandboxedProcess:
         while view:
             view = view[os.write(self._request_fd, view) :]
 
+    def drain(self) -> None:
+        """Read what is in the pipes now."""
+        for _ in range(_MAX_LAST_READS):
+            if not self._read(0) - {"ended"}:
+                return
+
     def take_output(self) -> BoundedOutput:
         """What was printed so far; printing after this is counted anew."""
         taken, self.output = self.output, BoundedOutput()
@@ -243,23 +264,36 @@ class SandboxedProcess:
 
     def _measure(self) -> StopCause | None:
         """The limit that is passed now, if any."""
-        usage = tree_usage(self._pid)
-        has_too_many_files = False
-        if self._n_ticks % _TICKS_PER_FOLDER_WALK == 0:
-            n_bytes, n_entries = folder_usage(self._jail.workspace, max_entries=self._limits.max_files)
-            usage = usage.peak(Usage(disk_mb=max(0, n_bytes - self._disk_at_start) >> 20))
-            has_too_many_files = max(n_entries, self._tmp_inodes()) > self._limits.max_files
+        usage = tree_usage(self._pid, max_processes=self._limits.max_processes)
+        self.peak = self.peak.peak(usage)
+        if usage.n_processes > self._limits.max_processes:
+            return "processes"
+        if self._n_ticks % _TICKS_PER_FOLDER_WALK == 0 and (cause := self._measure_folders()):
+            return cause
         self._n_ticks += 1
         if usage.memory_mb > self._limits.memory_mb:
             usage = self._without_double_counts(usage)
         self.peak = self.peak.peak(usage)
-        if usage.memory_mb > self._limits.memory_mb:
+        if usage.memory_mb > self._limits.memory_mb or available_memory_mb() < _LEAST_MEMORY_MB:
             return "memory"
-        if usage.n_processes > self._limits.max_processes:
-            return "processes"
-        if usage.disk_mb > self._limits.disk_mb:
-            return "disk"
-        return "files" if has_too_many_files else None
+        return None
+
+    def _measure_folders(self) -> StopCause | None:
+        """What was added to the folders that the process may write, beyond what was there."""
+        n_bytes, n_files = self._folders()
+        added = Usage(disk_mb=max(0, n_bytes - self._at_start[0]) >> 20)
+        self.peak = self.peak.peak(added)
+        if max(n_files - self._at_start[1], self._tmp_inodes()) > self._limits.max_files:
+            return "files"
+        is_full = free_disk_mb(self._jail.workspace) < min(_LEAST_DISK_MB, self._free_at_start_mb // 2)
+        return "disk" if is_full or added.disk_mb > self._limits.disk_mb else None
+
+    def _folders(self) -> tuple[int, int]:
+        """(bytes, entries) in the workspace and the other writable folders."""
+        writable = [self._jail.workspace, *(bind.host for bind in self._jail.binds if bind.is_writable)]
+        most = self._limits.max_files + self._at_start[1]
+        used = [folder_usage(folder, max_entries=most) for folder in writable]
+        return sum(n_bytes for n_bytes, _ in used), sum(n_entries for _, n_entries in used)
 
     def _without_double_counts(self, usage: Usage) -> Usage:
         """A process that forks shares its memory with its children: look again before calling it too much."""
@@ -289,9 +323,7 @@ class SandboxedProcess:
         if process.poll() is None:
             process.kill()
         process.wait()
-        for _ in range(_MAX_LAST_READS):
-            if not self._read(0) - {"ended"}:
-                break
+        self.drain()
 
     def _kill_namespace(self, process: subprocess.Popen[bytes]) -> None:
         if self._init_pidfd is not None:

@@ -1,6 +1,8 @@
 """`blendscribe run`: all faults before anything starts, one table after everything has ended."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -98,8 +100,8 @@ def test_the_main_job(
     assert run(monkeypatch, *arguments) == 0
     text = capsys.readouterr().out
     assert f"started  film · {name} · 1" in text
-    row = next(line for line in text.splitlines() if "│ film" in line)
-    assert [cell.strip() for cell in row.split("│")[1:-1]][:1] == ["film"]
+    row = next(line for line in text.splitlines() if line.split("│")[0].strip() == "film")
+    assert row.count("│") == 7
     assert "│ pass" in row
     assert "$0.0000" in row
     assert "1 of 1 episodes passed." in text
@@ -165,3 +167,18 @@ def test_a_list_in_any_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scr
         run(monkeypatch, tmp_path / "tasks", "-m", script_model({"calls": [bash(SUBMIT)]}), "-o", tmp_path / "run") == 1
     )
     assert (tmp_path / "run/episodes/film").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [("antropic/claude", "litellm knows no such provider"), ("openai/gpt-5", "set OPENAI_API_KEY in the environment")],
+)
+def test_a_model_that_cannot_be_called_is_told_before_anything_starts(tmp_path: Path, model: str, what: str) -> None:
+    """An unknown provider, or a missing key, is one line and exit status 2; no folder is made."""
+    (tmp_path / "tasks.yaml").write_text("tasks: [{id: a, brief: x}]")
+    command = [str(Path(sys.executable).with_name("blendscribe")), "run", "tasks.yaml", "-m", model, "-o", "run"]
+    environment = {name: value for name, value in os.environ.items() if "API_KEY" not in name}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("error:")) == (2, 1), ended.stderr
+    assert what in ended.stderr
+    assert not (tmp_path / "run").exists()
