@@ -26,7 +26,7 @@ help:
 
 setup: .venv-blender/.ready  ## the agent's environment, Blender's, Mesa and the sandbox
 
-demo: setup  ## three agent episodes: real Blender, real renders, judged and recorded
+demo: setup  ## five agent episodes: real Blender, real renders, judged and recorded
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
 test: setup lint types  ## everything: lint, types, then all tests
