@@ -54,6 +54,7 @@ class StepResult:
     scene: SceneFacts | None
     views: tuple[StepView, ...]
     views_failed: bool
+    """Not all that should be there could be drawn in time."""
     files_put_back: tuple[str, ...]
     """Workspace files that the failed step had written or removed."""
     rebuilt: bool
@@ -61,6 +62,10 @@ class StepResult:
     rebuilt_differs: bool
     """The rebuilt scene is not the one that was lost: the earlier steps do not reproduce."""
     sandbox_level: LevelName
+    steps_lost: tuple[int, ...] = ()
+    """Numbers of earlier good steps that failed when they were run again, and count no more."""
+    views_note: str = ""
+    """Why there are fewer views than one may expect."""
 
     @property
     def ok(self) -> bool:
@@ -81,8 +86,10 @@ class StepResult:
             "state_hash": self.state_hash,
             "scene": self.scene.model_dump(mode="json") if self.scene else None,
             "views": [{"label": v.label, "frame": v.frame} for v in self.views],
+            "views_note": self.views_note,
             "files_put_back": list(self.files_put_back),
             "rebuilt": self.rebuilt,
             "rebuilt_differs": self.rebuilt_differs,
+            "steps_lost": list(self.steps_lost),
             "sandbox_level": self.sandbox_level,
         }

@@ -5,10 +5,13 @@ back when the process is lost: the good steps are run again, and the state hash 
 Use it in one thread.
 """
 
+import ast
 import base64
 import json
+import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -21,20 +24,26 @@ from harness.execution import ScriptError, parse_script_error
 from harness.interpreter import find_environment, libs_dir, shader_cache_dir
 from harness.log import shorten_log
 from harness.sandbox import REQUEST_FD, RESULT_FD, SandboxedProcess
-from harness.sandbox.output import BoundedOutput
-from harness.scene_facts import parse_scene_facts
+from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.state_diff import diff, state_hash, summarise
 from harness.step_result import StepOutcome, StepResult, StepView
+from harness.workspace import remove_entry
 from harness.workspace_backup import WorkspaceBackup
 
 SCENE_NAME = "scene.blend"
 _START_SECONDS = 60.0
-_MEASURE_SECONDS = 75.0
-"""More than the session itself allows for measuring and drawing."""
-_GRACE_SECONDS = 10.0
+_MEASURE_SECONDS = 60.0
+"""For measuring and drawing side by side; less where a step itself has less."""
+_GRACE_SECONDS = 5.0
+"""What the session may take longer than it allows itself, before it is called lost."""
 _LIFETIME_SECONDS = 7 * 86_400.0
 _MAX_CHANGE_LINES = 12
+_N_VIEW_FRAMES = 4
+_OWN_PROCESSES = 16
+_BYTE_ORDER_MARK = "\ufeff"
+_UNMEASURED = ("(the scene could not be measured)",)
+_Failure = tuple[StepOutcome, str, ScriptError | None]
 
 
 class StepStart(BaseModel):
@@ -73,15 +82,35 @@ class GoodStep:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What came back for one step, before it is judged."""
+    """What came back for one request, before it is judged."""
 
-    messages: Sequence[dict[str, Any]]
+    messages: Mapping[str, Mapping[str, Any]]
+    """By kind. Claims: a step's code could reach the pipe."""
     end: str
     """`until` when the session answered, else the limit that was passed, or `ended`."""
-    output: BoundedOutput
+    output: str
 
-    def message(self, kind: str) -> dict[str, Any] | None:
-        return next((m for m in self.messages if m["kind"] == kind), None)
+
+@dataclass(frozen=True)
+class _Measured:
+    """What was read and drawn after a step."""
+
+    changes: tuple[str, ...] = ()
+    n_changes: int = 0
+    state_hash: str | None = None
+    scene: SceneFacts | None = None
+    views: tuple[StepView, ...] = ()
+    views_note: str = ""
+    is_all_drawn: bool = True
+
+
+@dataclass(frozen=True)
+class _Rebuilt:
+    """What came of running the good steps again."""
+
+    is_same: bool
+    failed: tuple[int, ...] = ()
+    """Numbers of steps that failed this time, and count no more."""
 
 
 class StepSession:
@@ -92,14 +121,18 @@ class StepSession:
         self.good_steps: list[GoodStep] = []
         self.blender = ""
         self.level = level_in_force(settings)
-        self._n_steps = 0
+        self._n_steps = self._n_requests = 0
         self._state: dict[str, Any] = {}
         self._process: SandboxedProcess | None = None
-        self._cache: Any = None
-        self._backup = WorkspaceBackup(self.workspace)
+        self._resources = ExitStack()
+        self._at_start, self._now = WorkspaceBackup(self.workspace), WorkspaceBackup(self.workspace)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -107,56 +140,38 @@ class StepSession:
 
     def start(self) -> None:
         """Start Blender. Raises HarnessError when that cannot be."""
-        environment = find_environment(self.settings)
-        libs = libs_dir(self.settings, environment)
-        limits = self.settings.limits
-        # the session itself stops a step at memory_mb; this bound catches one that defeats it
-        limits = replace(limits, timeout_seconds=_LIFETIME_SECONDS, memory_mb=limits.memory_mb * 2 + 1024)
-        self._cache = private_shader_cache(shader_cache_dir(environment))
-        jail = blender_jail(environment, libs, self._cache.__enter__(), self.workspace, limits)
-        start = json.dumps({"start": self.start_from.model_dump()})
-        command = blender_command(environment, "session.py", [RESULT_FD, REQUEST_FD, start])
-        self._process = SandboxedProcess(jail, limits, self.level)
-        self._process.start(command)
-        answer = self._await("started", _START_SECONDS)
-        started = answer.message("started")
-        if started is None:
-            self._stop()
-            raise SandboxFailed(f"The Blender session did not start ({answer.end}): {answer.output.text()[-500:]}")
-        self.blender = f"{started.get('blender')} ({started.get('build')})"[:80]
-        self._request({"op": "measure", "summary_samples": self.settings.summary_samples})
-        measured = self._await("measured", _MEASURE_SECONDS).message("measured") or {}
-        if not measured.get("measured"):
-            self._stop()
-            raise HarnessError("The start scene could not be measured.")
-        self._state = measured["measured"]["state"]
+        with _disk_errors():
+            self._at_start.take()
+        self._start_blender()
 
-    def step(self, code: str, *, views: bool | None = None) -> StepResult:
-        """Run `code`. What it does wrong is in the result; raises HarnessError for what is not its doing."""
+    def step(self, code: str, *, views: bool | None = None, number: int | None = None) -> StepResult:
+        """Run `code`. What it does wrong is in the result; raises HarnessError for what is not its doing.
+
+        `number` is the next one, unless a replay leaves out steps that failed.
+        """
         began = time.monotonic()
-        self._n_steps += 1
-        rebuilt = differs = False
-        if self._process is None:
-            rebuilt, differs = True, not self._rebuild()
-        self._backup.take()
-        wants_views = self.settings.visual_feedback if views is None else views
-        answer = self._send_step(self._n_steps, code, wants_views)
-        done, failed = answer.message("step_done"), answer.message("step_failed")
-        if done is None:
+        self._n_steps = number or self._n_steps + 1
+        rebuilt = None if self._is_alive() else self._rebuild()
+        with _disk_errors():
+            self._now.take()
+        answer = self._send_step(self._n_steps, code)
+        failed = answer.messages.get("step_failed")
+        measured, put_back = _Measured(), []
+        outcome: StepOutcome
+        if "step_done" in answer.messages:
+            outcome, reason, error = "ok", "", None
+            with _disk_errors():
+                self._now.take()
+            measured = self._measure(views=self.settings.visual_feedback if views is None else views)
+            with _disk_errors():
+                self._now.restore()
+            self.good_steps.append(GoodStep(self._n_steps, code, measured.state_hash))
+        else:
             outcome, reason, error = self._failure(failed, answer)
             if failed is None:
                 self._stop()  # the session itself is gone or stuck; the next step finds it rebuilt
-            put_back = self._backup.restore()
-            changes: list[str] = []
-            n_changes, hash_now, scene, pictures, views_failed = 0, None, None, [], False
-        else:
-            outcome, reason, error, put_back = "ok", "", None, []
-            measured = done.get("measured")
-            changes, n_changes, hash_now = self._compare(measured)
-            scene = parse_scene_facts((measured or {}).get("summary"))
-            pictures = _views(done.get("views"))
-            views_failed = wants_views and done.get("views") is None
-            self.good_steps.append(GoodStep(self._n_steps, code, hash_now))
+            with _disk_errors():
+                put_back = self._now.restore()
         return StepResult(
             number=self._n_steps,
             code=code,
@@ -164,17 +179,19 @@ class StepSession:
             reason=reason,
             error=error,
             seconds=time.monotonic() - began,
-            log=shorten_log(answer.output.text()),
-            changes=tuple(changes),
-            n_changes=n_changes,
-            state_hash=hash_now,
-            scene=scene,
-            views=tuple(pictures),
-            views_failed=views_failed,
+            log=shorten_log(answer.output),
+            changes=measured.changes,
+            n_changes=measured.n_changes,
+            state_hash=measured.state_hash,
+            scene=measured.scene,
+            views=measured.views,
+            views_failed=not measured.is_all_drawn,
             files_put_back=tuple(put_back),
-            rebuilt=rebuilt,
-            rebuilt_differs=differs,
+            rebuilt=rebuilt is not None,
+            rebuilt_differs=rebuilt is not None and not rebuilt.is_same,
             sandbox_level=self.level.name,
+            steps_lost=rebuilt.failed if rebuilt else (),
+            views_note=measured.views_note,
         )
 
     @property
@@ -183,15 +200,19 @@ class StepSession:
         return self._state
 
     def save(self, name: str = SCENE_NAME) -> Path:
-        """Write the scene into the workspace: pictures packed, paths relative, compressed."""
-        if self._process is None:
+        """Write the scene into the workspace: pictures packed, paths relative, compressed. Raises HarnessError."""
+        if not self._is_alive():
             self._rebuild()
-        self._request({"op": "save", "file": name})
-        answer = self._await("saved", _MEASURE_SECONDS)
-        saved = answer.message("saved")
-        if saved is None or not saved.get("ok"):
-            raise HarnessError(f"The scene could not be saved: {answer.output.text()[-500:]}")
-        return self.workspace / name
+        path = self.workspace / name
+        with _disk_errors():
+            remove_entry(path)
+        answer = self._ask(("saved",), self._measure_seconds, op="save", file=name)
+        error = answer.messages.get("saved", {}).get("error", f"the session did not answer ({answer.end})")
+        if error or path.is_symlink() or not path.is_file():
+            raise HarnessError(
+                f"The scene could not be saved: {error or 'no file came'} {answer.output[-500:]}".strip()
+            )
+        return path
 
     def final_script(self) -> str:
         """Every step that took effect, in order, as it was, after the lines that open the start file."""
@@ -200,46 +221,155 @@ class StepSession:
     def close(self) -> None:
         """End Blender and delete what was kept beside it."""
         self._stop()
-        self._backup.close()
+        self._at_start.close()
+        self._now.close()
 
-    # inside
+    # the process
 
-    def _send_step(self, number: int, code: str, wants_views: bool) -> _Answer:
-        views = {"width": self._view_size[0], "height": self._view_size[1], "n_frames": 4} if wants_views else None
-        self._request(
-            {
-                "op": "step",
-                "number": number,
-                "code": code,
-                "timeout": self.settings.exec_timeout,
-                "memory_mb": self.settings.memory_mb,
-                "summary_samples": self.settings.summary_samples,
-                "views": views,
-            }
+    def _start_blender(self) -> None:
+        environment = find_environment(self.settings)
+        libs = libs_dir(self.settings, environment)
+        asked = self.settings.limits
+        # the session itself stops a step at memory_mb; this bound catches one that defeats it
+        limits = replace(
+            asked,
+            timeout_seconds=_LIFETIME_SECONDS,
+            memory_mb=asked.memory_mb * 2 + 1024,
+            max_processes=asked.max_processes + _OWN_PROCESSES,
         )
-        return self._await(
-            ("step_done", "step_failed", "lost"), self.settings.exec_timeout + _MEASURE_SECONDS + _GRACE_SECONDS
+        cache = self._resources.enter_context(private_shader_cache(shader_cache_dir(environment)))
+        jail = blender_jail(environment, libs, cache, self.workspace, limits)
+        settings = json.dumps({"start_script": self.start_from.script()})
+        self._process = SandboxedProcess(jail, limits, self.level)
+        self._process.start(blender_command(environment, "session.py", [RESULT_FD, REQUEST_FD, settings]))
+        answer = self._await(("started",), 0, _START_SECONDS)
+        started = answer.messages.get("started")
+        if started is None:
+            self._stop()
+            raise SandboxFailed(f"The Blender session did not start ({answer.end}): {answer.output[-500:]}")
+        self.blender = f"{started.get('blender')} ({started.get('build')})"[:80]
+        if self._measure(views=False).state_hash is None:
+            self._stop()
+            raise HarnessError("The start scene could not be measured.")
+
+    def _is_alive(self) -> bool:
+        return self._process is not None and self._process.watch(timeout_seconds=0) == "timeout"
+
+    def _rebuild(self) -> _Rebuilt:
+        """Start again and run the good steps again, on the files they found; then put the files of now back."""
+        hash_before = self.good_steps[-1].state_hash if self.good_steps else None
+        failed: list[int] = []
+        with _disk_errors():
+            self._now.take()
+        while True:
+            self._stop()
+            with _disk_errors():
+                self._at_start.restore()
+            self._start_blender()
+            if self._run_again(failed):
+                break
+        is_same = self._is_as_before(hash_before) and not failed
+        with _disk_errors():
+            self._now.restore()
+        return _Rebuilt(is_same, tuple(failed))
+
+    def _run_again(self, failed: list[int]) -> bool:
+        """Run the good steps, drop those that fail into `failed`. False if the session was lost once more."""
+        for step in self.good_steps[:]:
+            answer = self._send_step(step.number, step.code)
+            if "step_done" not in answer.messages:
+                failed.append(step.number)
+                self.good_steps.remove(step)
+                if "step_failed" not in answer.messages:
+                    return False
+        return True
+
+    def _is_as_before(self, hash_before: str | None) -> bool:
+        """Whether the scene has this hash again. One that could not be measured before is not measured now."""
+        if hash_before is None:
+            return True
+        hash_now = self._measure(views=False).state_hash
+        self.good_steps[-1:] = [replace(step, state_hash=hash_now) for step in self.good_steps[-1:]]
+        return hash_now == hash_before
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        try:
+            if process is not None:
+                process.close()
+        finally:
+            self._resources.close()
+
+    # requests
+
+    def _send_step(self, number: int, code: str) -> _Answer:
+        return self._ask(
+            ("step_done", "step_failed"),
+            self.settings.exec_timeout,
+            op="step",
+            number=number,
+            code=code.removeprefix(_BYTE_ORDER_MARK),
+            timeout=self.settings.exec_timeout,
+            memory_mb=self.settings.memory_mb,
         )
 
-    @property
-    def _view_size(self) -> tuple[int, int]:
+    def _measure(self, *, views: bool) -> _Measured:
+        """Read the scene, compare it with the one before, and draw it. The script's handlers may write files then."""
         width, height = self.settings.resolution
         shown = min(self.settings.preview_width, width)
-        return shown, max(16, round(height * shown / width))
+        size = {"width": shown, "height": max(16, round(height * shown / width)), "n_frames": _N_VIEW_FRAMES}
+        answer = self._ask(
+            ("measured",),
+            self._measure_seconds,
+            op="measure",
+            summary_samples=self.settings.summary_samples,
+            views=size if views else None,
+        )
+        if "measured" not in answer.messages:
+            self._stop()
+        message = answer.messages.get("measured", {})
+        lines, n_changes, hash_now = self._compare(_parse_state(message.get("state")))
+        return _Measured(
+            changes=lines,
+            n_changes=n_changes,
+            state_hash=hash_now,
+            scene=parse_scene_facts(_mapping(message.get("summary"))),
+            views=tuple(_views(message.get("views"))),
+            views_note=_views_note(message.get("views")),
+            is_all_drawn=message.get("is_all_drawn") is True or not views,
+        )
 
-    def _request(self, request: dict[str, Any]) -> None:
+    def _compare(self, state: dict[str, Any] | None) -> tuple[tuple[str, ...], int, str | None]:
+        """What changed since the last state (lines for a model, their number) and the hash of this one."""
+        if state is None:
+            return _UNMEASURED, 0, None
+        try:
+            changes = diff(self._state, state) if self._state else []
+            lines, hash_now = tuple(summarise(changes, max_lines=_MAX_CHANGE_LINES)), state_hash(state)
+        except Exception:  # noqa: BLE001 - a step's code could reach the pipe: this may be a state in form only
+            return _UNMEASURED, 0, None
+        self._state = state
+        return lines, len(changes), hash_now
+
+    @property
+    def _measure_seconds(self) -> float:
+        return min(_MEASURE_SECONDS, max(10.0, self.settings.exec_timeout))
+
+    def _ask(self, kinds: tuple[str, ...], timeout_seconds: float, **request: Any) -> _Answer:
         assert self._process is not None
-        data = json.dumps(request).encode()
+        self._n_requests += 1
+        data = json.dumps({"id": self._n_requests, "seconds": self._measure_seconds, **request}).encode()
         try:
             self._process.send(len(data).to_bytes(8, "little") + data)
         except BrokenPipeError:
             pass  # `_await` sees that it has ended
+        return self._await(kinds, self._n_requests, timeout_seconds + _GRACE_SECONDS)
 
-    def _await(self, kinds: str | tuple[str, ...], timeout_seconds: float) -> _Answer:
-        """Messages up to the first of `kinds`."""
+    def _await(self, kinds: tuple[str, ...], number: int, timeout_seconds: float) -> _Answer:
+        """The messages that answer request `number`, up to the first of `kinds`."""
         process = self._process
         assert process is not None
-        wanted = tuple(f'{{"kind": "{kind}"'.encode() for kind in ([kinds] if isinstance(kinds, str) else kinds))
+        wanted = tuple(f'{{"kind": "{kind}", "id": {number}'.encode() for kind in kinds)
 
         def is_there() -> bool:
             start = process.result.rfind(b"\n", 0, -1) + 1
@@ -247,12 +377,15 @@ class StepSession:
 
         end = process.watch(timeout_seconds=timeout_seconds, until=is_there)
         process.drain()
-        messages = list(parse_messages(bytes(process.result)))
-        process.result.clear()
-        return _Answer(messages, end, process.take_output())
+        whole = process.result.rfind(b"\n") + 1  # what comes after is the beginning of the next message
+        messages = {m["kind"]: m for m in parse_messages(bytes(process.result[:whole])) if m.get("id") == number}
+        del process.result[:whole]
+        return _Answer(messages, end, process.take_output().text())
 
-    def _failure(self, failed: dict[str, Any] | None, answer: _Answer) -> tuple[StepOutcome, str, ScriptError | None]:
-        if answer.message("lost") or failed is None:
+    # judging
+
+    def _failure(self, failed: Mapping[str, Any] | None, answer: _Answer) -> _Failure:
+        if failed is None:
             return _lost(answer, self.settings)
         fate = failed.get("fate")
         if fate == "timeout":
@@ -260,9 +393,9 @@ class StepSession:
         if fate == "out_of_memory":
             return "out_of_memory", f"out of memory: it used more than {self.settings.memory_mb} MiB", None
         if fate == "crash":
-            return "crash", f"Blender crashed (signal {failed.get('signal')})", None
+            return "crash", f"Blender crashed ({_signal_name(failed.get('signal'))})", None
         if fate == "no_result":
-            return "no_result", "the process ended before the step did (os._exit?)", None
+            return "no_result", "the process ended without a verdict (os._exit?)", None
         error = parse_script_error(failed.get("error"))
         if failed.get("refused"):
             return "refused", str(failed["refused"])[:500], error
@@ -270,59 +403,100 @@ class StepSession:
             return "out_of_memory", f"out of memory: an allocation failed ({self.settings.memory_mb} MiB)", error
         return "step_error", f"{error.type}: {error.message}" if error else "it failed", error
 
-    def _compare(self, measured: dict[str, Any] | None) -> tuple[list[str], int, str | None]:
-        if not measured:
-            return ["(the scene could not be measured)"], 0, None
-        state = measured["state"]
-        changes = diff(self._state, state)
-        self._state = state
-        return summarise(changes, max_lines=_MAX_CHANGE_LINES), len(changes), state_hash(state)
-
-    def _rebuild(self) -> bool:
-        """Start again and run the good steps again; whether the scene is the same as before."""
-        self._backup.take()
-        self.start()
-        is_same = True
-        for step in self.good_steps:
-            answer = self._send_step(step.number, step.code, wants_views=False)
-            done = answer.message("step_done")
-            if done is None:
-                self._stop()
-                raise HarnessError(f"Step {step.number} fails when it is run again: the session cannot be rebuilt.")
-            measured = done.get("measured")
-            _, _, now = self._compare(measured)
-            is_same = is_same and now == step.state_hash
-        self._backup.restore()
-        return is_same
-
-    def _stop(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-        if self._cache is not None:
-            self._cache.__exit__(None, None, None)
-            self._cache = None
-
 
 def final_script(start: StepStart, steps: Sequence[tuple[int, str]]) -> str:
-    """One script out of good steps (number, code)."""
-    parts = [f"# step {number}\n{code.rstrip(chr(10))}\n" for number, code in steps]
+    """One script out of good steps (number, code). Runs in a workspace that holds the start file."""
+    codes = [(number, code.removeprefix(_BYTE_ORDER_MARK)) for number, code in steps]
+    # two lines of comment, after which a step's own coding line means nothing
+    parts = ["# The steps that took effect, in order.\n# Run it with the Blender interpreter.\n"]
     opening = start.script()
-    if opening and parts and "from __future__" in parts[0]:
-        first, *rest = parts  # such a line has to be the first of a script
-        return "\n".join([first, *rest])
-    return "\n".join([*([f"# start\n{opening}"] if opening else []), *parts])
+    if opening and codes:
+        number, code = codes.pop(0)
+        preface, rest = _split_preface(code)
+        parts += [_part(f"step {number}", preface)] if preface else []
+        parts += [_part("start", opening), _part(f"step {number}", rest)]
+    elif opening:
+        parts.append(_part("start", opening))
+    parts += [_part(f"step {number}", code) for number, code in codes]
+    return "\n".join(parts)
 
 
-def _lost(answer: _Answer, settings: HarnessSettings) -> tuple[StepOutcome, str, ScriptError | None]:
+def _part(title: str, code: str) -> str:
+    return f"# {title}\n{code}" if code.endswith("\n") else f"# {title}\n{code}\n"
+
+
+def _split_preface(code: str) -> tuple[str, str]:
+    """A script's docstring and `from __future__` lines, which must stay at its top, and the rest."""
+    code = code.replace("\r\n", "\n").replace("\r", "\n")
+    last = None
+    for i, node in enumerate(ast.parse(code).body):
+        is_docstring = i == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not (is_docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__")):
+            break
+        last = node
+    if last is None or last.end_lineno is None or last.end_col_offset is None:
+        return "", code
+    lines = code.split("\n")
+    line = lines[last.end_lineno - 1].encode()
+    preface = [*lines[: last.end_lineno - 1], line[: last.end_col_offset].decode()]
+    rest = [line[last.end_col_offset :].decode().lstrip(" \t\f;"), *lines[last.end_lineno :]]
+    return "\n".join(preface), "\n".join(rest)
+
+
+def _lost(answer: _Answer, settings: HarnessSettings) -> _Failure:
     """The whole session went down with the step."""
     if answer.end == "timeout":
-        return "timeout", f"timed out after {settings.exec_timeout:g} s; it was stopped", None
+        return "timeout", f"timed out after {settings.exec_timeout:g} s; Blender did not answer and was ended", None
     if answer.end == "memory":
         return "out_of_memory", f"out of memory: it used more than {settings.memory_mb} MiB", None
     if answer.end in ("output", "disk", "files", "processes"):
-        return "limit", f"stopped at the {answer.end} limit", None
-    return "crash", "the step killed the whole Blender session", None
+        return "limit", f"stopped at the {answer.end} limit ({_limit(answer.end, settings)})", None
+    return "crash", "the step ended the whole Blender session", None
+
+
+def _limit(name: str, settings: HarnessSettings) -> str:
+    return {
+        "output": f"{settings.max_output_mb} MiB printed",
+        "disk": f"{settings.max_disk_mb} MiB written",
+        "files": f"{settings.limits.max_files} files",
+        "processes": f"{settings.max_processes} processes",
+    }[name]
+
+
+def _signal_name(number: Any) -> str:
+    try:
+        return f"signal {number}, {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HarnessError(f"The workspace cannot be kept or put back: {error}") from error
+
+
+def _mapping(value: Any) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
+def _parse_state(state: Any) -> dict[str, Any] | None:
+    """The state, or None when it is none. Diffs rely on this form alone."""
+    is_state = (
+        isinstance(state, dict)
+        and state.keys() >= {"version", "scene", "blocks", "evaluated"}
+        and isinstance(state["evaluated"], dict)
+        and isinstance(state["blocks"], dict)
+        and all(isinstance(block, dict) for block in state["blocks"].values())
+    )
+    return state if is_state else None
+
+
+def _views_note(drawn: Any) -> str:
+    notes = [str(v["note"]) for v in (drawn if isinstance(drawn, list) else []) if isinstance(v, dict) and "note" in v]
+    return "; ".join(notes)[:300]
 
 
 def _views(drawn: Any) -> list[StepView]:

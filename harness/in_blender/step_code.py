@@ -2,13 +2,13 @@
 
 import __future__
 
+import _thread
 import ast
 import os
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from harness.in_blender import fork_safety, script_errors
+from harness.in_blender import children, fork_safety, script_errors
 
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
@@ -23,20 +23,28 @@ class RefusedStep(Exception):
 class StepSpace:
     """What persists between steps beside Blender's own data: names, and the future statements of the first step."""
 
-    names: dict[str, Any] = field(default_factory=dict)
+    workspace: str
+    harness_dir: str
+    names: dict[str, Any]
     compiler_flags: int = 0
     n_good_steps: int = 0
+    source: str = ""
+    """All good steps so far: what `inspect` finds under `__file__`."""
 
-    def run(self, number: int, code: str, harness_dir: str) -> dict[str, Any]:
+    @property
+    def file(self) -> str:
+        return os.path.join(self.workspace, "final_script.py")
+
+    def run(self, number: int, code: str) -> dict[str, Any]:
         """Execute a step; returns how it ended. Only a good one may be kept."""
         name = f"step_{number:02d}.py"
         script_errors.remember_source(name, code)
-        places = script_errors.Places(workspace=os.getcwd(), script=name, harness=harness_dir)
+        script_errors.remember_source(self.file, self.source + code)
+        places = script_errors.Places(workspace=self.workspace, script=name, harness=self.harness_dir)
         try:
             compiled = self._compile(name, code)
             exec(compiled, self.names)
-            if fork_safety.has_gpu_context():
-                raise RefusedStep("the step opened a GPU context by itself; draw with bpy.ops.render.render only")
+            self._refuse_leftovers()
         except SystemExit as end:
             return _failed(end, places, "sys.exit() and SystemExit would end the final script here; leave them out")
         except RefusedStep as refused:
@@ -44,9 +52,10 @@ class StepSpace:
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the step's outcome
             return _failed(error, places)
         finally:
-            _flush()
+            children.flush()
         self.compiler_flags |= compiled.co_flags & _FUTURE_FLAGS
         self.n_good_steps += 1
+        self.source += code + "\n"
         return {"ok": True, "error": None, "refused": None}
 
     def _compile(self, name: str, code: str) -> Any:
@@ -59,14 +68,14 @@ class StepSpace:
             )
         return compile(tree, name, "exec", self.compiler_flags, dont_inherit=True)
 
+    def _refuse_leftovers(self) -> None:
+        """What a copy of the process cannot hold."""
+        if fork_safety.has_gpu_context():
+            raise RefusedStep("the step opened a GPU context by itself; draw with bpy.ops.render.render only")
+        n_threads = _thread._count()
+        if n_threads:
+            raise RefusedStep(f"the step left {n_threads} thread(s) running; join them before the step ends")
+
 
 def _failed(error: BaseException, places: script_errors.Places, refused: str | None = None) -> dict[str, Any]:
     return {"ok": False, "error": script_errors.describe(error, places), "refused": refused}
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError, AttributeError):
-            continue

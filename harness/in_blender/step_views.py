@@ -1,116 +1,274 @@
 """Draws what a step left, in a forked child that may change everything: views for the model to look at.
 
 The scene camera's view if there is one, and a framing three-quarter view; several frames where something is
-animated. Workbench ignores shader nodes, so that each material's Base Color is copied to its viewport colour first.
+animated. Workbench ignores shader nodes, so that each material's base colour is copied to its viewport colour first.
+Pixel content of textures is not shown, only its average.
 """
 
 import base64
 import math
 import os
 import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Vector
 
-_DIRECTION = Vector((0.75, -1.0, 0.62)).normalized()
+_DIRECTIONS = (Vector((0.75, -1.0, 0.62)).normalized(), Vector((-0.9, -0.5, 0.45)).normalized())
+"""From the scene to the camera; the second for what the first sees edge-on."""
 _LENS_DEGREES = 40.0
 _MARGIN = 1.12
+_SMALLEST = 1e-5
+_DRAWN_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"}
+_MAX_INSTANCES = 20_000
+_OUTSIZED = 12.0
+"""A ground or sky this much larger than all the rest is not framed."""
+_SIMULATING_SECONDS = 8.0
+_SIMULATIONS = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}
+_MAX_NODES_DEEP = 12
+_MAX_PIXELS = 4_000_000
+
+Box = tuple[Vector, Vector]
 
 
-def draw(width: int, height: int, n_frames: int) -> list[dict[str, Any]]:
-    """JPEG pictures with their labels: [{label, frame, width, height, jpeg (base64)}]."""
+def draw(width: int, height: int, n_frames: int) -> Iterator[dict[str, Any]]:
+    """Pictures as they come: {label, frame, width, height, jpeg (base64)}; {note} tells why there is none."""
     scene = bpy.context.scene
     _prepare(scene, width, height)
-    frames = _frames(scene, n_frames)
-    views = [_draw(scene, f"scene camera '{scene.camera.name}'", frame) for frame in frames] if scene.camera else []
-    scene.frame_set(frames[0])
-    bounds = _bounds()
-    if bounds is not None:
-        _place_camera(scene, bounds, width / height)
-        wanted = frames if not views else frames[:1]
-        views += [_draw(scene, "three-quarter view of the whole scene", frame) for frame in wanted]
-    return views
+    frames: list[int] = []
+    boxes: list[Box] = []
+    has_camera = scene.camera is not None
+    for frame in _run_through(scene, _frames(scene, n_frames)):
+        frames.append(frame)
+        boxes += _bounds()
+        if has_camera:
+            yield _draw(f"scene camera '{scene.camera.name}'", frame)
+    if not boxes:
+        yield {"note": "none of the whole scene, because it holds nothing that a render would show"}
+        return
+    camera, box = _add_camera(scene), _join(boxes)
+    for frame in frames[:1] if has_camera else frames:
+        scene.frame_set(frame)
+        for direction in _DIRECTIONS:
+            _place(camera, box, direction, width / height)
+            view = _draw("three-quarter view of the whole scene", frame)
+            if "jpeg" in view:
+                break
+        yield view
 
 
 def _prepare(scene: bpy.types.Scene, width: int, height: int) -> None:
-    render, shading = scene.render, scene.display.shading
+    for name in dir(bpy.app.handlers):
+        if name.startswith("render_"):
+            getattr(bpy.app.handlers, name).clear()
+    render, shading, view = scene.render, scene.display.shading, scene.view_settings
     render.engine = "BLENDER_WORKBENCH"
     scene.display.render_aa = "FXAA"
     shading.light, shading.color_type = "STUDIO", "MATERIAL"
-    shading.show_object_outline = True
+    shading.show_object_outline, shading.show_xray, shading.show_backface_culling = True, False, False
     render.resolution_x, render.resolution_y, render.resolution_percentage = width, height, 100
+    render.pixel_aspect_x = render.pixel_aspect_y = 1.0
     render.use_border = render.use_compositing = render.use_sequencer = render.use_stamp = False
     render.film_transparent = render.use_freestyle = render.use_multiview = False
-    render.image_settings.file_format, render.image_settings.quality = "JPEG", 85
-    scene.view_settings.view_transform = "Standard"
-    if scene.world is None:
-        scene.world = bpy.data.worlds.new("background")
-        scene.world.color = (0.05, 0.05, 0.05)
+    image = render.image_settings
+    image.file_format, image.color_mode, image.quality = "JPEG", "RGB", 85
+    image.color_management = "FOLLOW_SCENE"
+    view.view_transform, view.look, view.exposure, view.gamma = "Standard", "None", 0.0, 1.0
+    view.use_curve_mapping = False
+    if not any(layer.use for layer in scene.view_layers):
+        bpy.context.view_layer.use = True
+    scene.world = bpy.data.worlds.new("background")
+    scene.world.color = (0.05, 0.05, 0.05)
     for material in bpy.data.materials:
-        _show_base_color(material)
+        color = _base_color(material)
+        if color is not None:
+            material.diffuse_color = (*color, 1.0)
 
 
-def _show_base_color(material: bpy.types.Material) -> None:
+# colours
+
+
+def _base_color(material: bpy.types.Material) -> list[float] | None:
+    """One colour that stands for the material's nodes; None where they tell none."""
     if not material.use_nodes or material.node_tree is None:
-        return
-    for node in material.node_tree.nodes:
-        name = {"BSDF_PRINCIPLED": "Base Color", "BSDF_DIFFUSE": "Color", "EMISSION": "Color"}.get(node.type)
-        if name and not node.inputs[name].is_linked:
-            material.diffuse_color = node.inputs[name].default_value
-            return
+        return None
+    outputs = [node for node in material.node_tree.nodes if node.type == "OUTPUT_MATERIAL"]
+    output = next((node for node in outputs if node.is_active_output), None)
+    if output is None or not output.inputs["Surface"].is_linked:
+        return None
+    try:
+        return _shader_color(output.inputs["Surface"].links[0].from_node, 0)
+    except (KeyError, IndexError, AttributeError, TypeError, RuntimeError):
+        return None  # odd nodes: the viewport colour is what there is
+
+
+def _shader_color(node: bpy.types.Node, depth: int) -> list[float] | None:
+    if depth > _MAX_NODES_DEEP:
+        return None
+    if node.type == "BSDF_PRINCIPLED":
+        glow = min(1.0, node.inputs["Emission Strength"].default_value)
+        base, light = (_socket_color(node.inputs[name], depth) for name in ("Base Color", "Emission Color"))
+        return [min(1.0, b + glow * c) for b, c in zip(base, light, strict=True)] if base and light else base
+    shaders = [s.links[0].from_node for s in node.inputs if s.type == "SHADER" and s.is_linked]
+    if shaders:
+        return _average(_shader_color(shader, depth + 1) for shader in shaders)
+    color = next((s for s in node.inputs if s.type == "RGBA"), None)
+    return _socket_color(color, depth) if color else None
+
+
+def _socket_color(socket: bpy.types.NodeSocket, depth: int) -> list[float] | None:
+    """The colour that arrives at a socket, averaged over what varies."""
+    if not socket.is_linked:
+        value = socket.default_value
+        return [float(x) for x in value[:3]] if socket.type == "RGBA" else [float(value)] * 3
+    node = socket.links[0].from_node
+    if depth > _MAX_NODES_DEEP:
+        return None
+    if node.type == "RGB":
+        return [float(x) for x in node.outputs[0].default_value[:3]]
+    if node.type == "VALTORGB":
+        return _average([float(x) for x in element.color[:3]] for element in node.color_ramp.elements)
+    if node.type == "TEX_IMAGE":
+        return _image_color(node.image)
+    colors = [s for s in node.inputs if s.type == "RGBA" and s.enabled and not s.is_unavailable]
+    return _average(_socket_color(s, depth + 1) for s in colors) if colors else None
+
+
+def _image_color(image: bpy.types.Image | None) -> list[float] | None:
+    if image is None or image.channels < 3 or not 0 < image.size[0] * image.size[1] <= _MAX_PIXELS:
+        return None
+    pixels = np.empty(len(image.pixels), dtype=np.float32)
+    image.pixels.foreach_get(pixels)
+    color = pixels.reshape(-1, image.channels)[:, :3].mean(axis=0)
+    if not image.is_float:  # stored as shown, wanted as light
+        color = color**2.2
+    return [float(x) for x in color]
+
+
+def _average(colors: Iterable[list[float] | None]) -> list[float] | None:
+    known = [color for color in colors if color]
+    return [sum(channel) / len(known) for channel in zip(*known, strict=True)] if known else None
+
+
+# time
 
 
 def _frames(scene: bpy.types.Scene, n_frames: int) -> list[int]:
     """The current frame, or frames over the range where something is animated."""
-    is_animated = any(action.users for action in bpy.data.actions) or any(
-        o.animation_data and o.animation_data.drivers for o in scene.objects
-    )
     start, end = scene.frame_start, scene.frame_end
-    if not is_animated or end <= start or n_frames < 2:
+    if end <= start or n_frames < 2 or not (_is_animated(scene) or _is_simulated(scene)):
         return [scene.frame_current]
     return sorted({start + round(i * (end - start) / (n_frames - 1)) for i in range(n_frames)})
 
 
-def _bounds() -> tuple[Vector, Vector] | None:
-    """Corners of the box around all that is drawn, instances included."""
-    graph = bpy.context.evaluated_depsgraph_get()
-    low, high = Vector((math.inf,) * 3), Vector((-math.inf,) * 3)
-    for number, instance in enumerate(graph.object_instances):
-        o = instance.object
-        if number > 20_000:
+def _is_animated(scene: bpy.types.Scene) -> bool:
+    handlers = bpy.app.handlers
+    return (
+        any(action.users for action in bpy.data.actions)
+        or any(o.animation_data and o.animation_data.drivers for o in scene.objects)
+        or any(handlers.frame_change_pre)
+        or any(handlers.frame_change_post)
+    )
+
+
+def _is_simulated(scene: bpy.types.Scene) -> bool:
+    world = scene.rigidbody_world
+    return bool(world and world.enabled and world.collection and world.collection.objects) or any(
+        _simulates(modifier) for o in scene.objects for modifier in o.modifiers
+    )
+
+
+def _simulates(modifier: bpy.types.Modifier) -> bool:
+    if modifier.type == "NODES":
+        return modifier.node_group is not None and any(n.type == "SIMULATION_OUTPUT" for n in modifier.node_group.nodes)
+    if modifier.type == "PARTICLE_SYSTEM":
+        return bool(modifier.particle_system.settings.type == "EMITTER")
+    return modifier.type in _SIMULATIONS
+
+
+def _run_through(scene: bpy.types.Scene, frames: list[int]) -> Iterator[int]:
+    """Bring the scene to each frame; a simulation needs every frame on the way, and ends early when that takes long."""
+    deadline = time.monotonic() + _SIMULATING_SECONDS
+    is_simulated = len(frames) > 1 and _is_simulated(scene)
+    now = frames[0]
+    for frame in frames:
+        for between in range(now + 1, frame) if is_simulated else ():
+            if time.monotonic() > deadline:
+                return
+            scene.frame_set(between)
+        scene.frame_set(frame)
+        now = frame
+        yield frame
+
+
+# space
+
+
+def _bounds() -> list[Box]:
+    """One box around all that is drawn, instances included; far larger things such as a ground left out."""
+    boxes = []
+    for number, instance in enumerate(bpy.context.evaluated_depsgraph_get().object_instances):
+        if number > _MAX_INSTANCES:
             break
-        if o.type not in {"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "VOLUME"} or not instance.show_self:
-            continue
-        matrix = instance.matrix_world
-        for corner in o.bound_box:
-            point = matrix @ Vector(corner)
-            low, high = Vector(map(min, low, point)), Vector(map(max, high, point))
-    return (low, high) if low.x <= high.x and math.isfinite((high - low).length) else None
+        o = instance.object
+        if o.type in _DRAWN_TYPES and instance.show_self and not o.hide_render:
+            matrix = instance.matrix_world
+            corners = np.array([matrix @ Vector(corner) for corner in o.bound_box])
+            if np.isfinite(corners).all():
+                boxes.append((Vector(corners.min(axis=0)), Vector(corners.max(axis=0))))
+    boxes.sort(key=_size, reverse=True)
+    while len(boxes) > 1 and _size(boxes[0]) > _OUTSIZED * _size(_join(boxes[1:])) > 0:
+        boxes.pop(0)
+    return [_join(boxes)] if boxes else []
 
 
-def _place_camera(scene: bpy.types.Scene, bounds: tuple[Vector, Vector], aspect: float) -> None:
-    low, high = bounds
-    center, radius = (low + high) / 2, max((high - low).length / 2, 1e-4)
+def _join(boxes: list[Box]) -> Box:
+    lows, highs = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
+    return Vector(lows.min(axis=0)), Vector(highs.max(axis=0))
+
+
+def _size(box: Box) -> float:
+    return float((box[1] - box[0]).length)
+
+
+def _add_camera(scene: bpy.types.Scene) -> bpy.types.Object:
     data = bpy.data.cameras.new("view")
     data.angle = math.radians(_LENS_DEGREES)
-    half = math.atan(math.tan(data.angle / 2) / max(aspect, 1.0))
+    scene.camera = bpy.data.objects.new("view", data)
+    scene.collection.objects.link(scene.camera)
+    return scene.camera
+
+
+def _place(camera: bpy.types.Object, box: Box, direction: Vector, aspect: float) -> None:
+    """So far from the box that all of it is in view."""
+    center, radius = (box[0] + box[1]) / 2, max(_size(box) / 2, _SMALLEST)
+    half = math.atan(math.tan(camera.data.angle / 2) / max(aspect, 1.0))
     distance = radius * _MARGIN / math.sin(half)
-    data.clip_start, data.clip_end = max(distance - 2 * radius, distance * 1e-3), distance + 4 * radius
-    camera = bpy.data.objects.new("view", data)
-    rotation = _DIRECTION.to_track_quat("Z", "Y").to_matrix().to_4x4()
-    camera.matrix_world = Matrix.Translation(center + _DIRECTION * distance) @ rotation
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    camera.data.clip_start, camera.data.clip_end = max((distance - radius) / 10, 1e-6), distance + 100 * radius
+    rotation = direction.to_track_quat("Z", "Y").to_matrix().to_4x4()
+    camera.matrix_world = Matrix.Translation(center + direction * distance) @ rotation
 
 
-def _draw(scene: bpy.types.Scene, label: str, frame: int) -> dict[str, Any]:
-    scene.frame_set(frame)
+def _draw(label: str, frame: int) -> dict[str, Any]:
+    render = bpy.context.scene.render
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "view.jpg")
-        scene.render.filepath = path
+        render.filepath = path
         bpy.ops.render.render(write_still=True)
+        if _is_uniform(path):
+            return {"note": f"{label}, frame {frame}, is left out: it is one even colour"}
         with open(path, "rb") as file:
-            picture = base64.b64encode(file.read()).decode()
-    size = {"width": scene.render.resolution_x, "height": scene.render.resolution_y}
-    return {"label": label, "frame": frame, "jpeg": picture, **size}
+            jpeg = base64.b64encode(file.read()).decode()
+    size = {"width": render.resolution_x, "height": render.resolution_y}
+    return {"label": label, "frame": frame, "jpeg": jpeg, **size}
+
+
+def _is_uniform(path: str) -> bool:
+    image = bpy.data.images.load(path)
+    pixels = np.empty(len(image.pixels), dtype=np.float32)
+    image.pixels.foreach_get(pixels)
+    bpy.data.images.remove(image)
+    return float(np.ptp(pixels.reshape(-1, 4)[:, :3], axis=0).max()) < 0.02
