@@ -353,7 +353,7 @@ class StepSession:
 
     @property
     def _measure_seconds(self) -> float:
-        return min(_MEASURE_SECONDS, max(10.0, self.settings.exec_timeout))
+        return min(_MEASURE_SECONDS, max(5.0, self.settings.exec_timeout))
 
     def _ask(self, kinds: tuple[str, ...], timeout_seconds: float, **request: Any) -> _Answer:
         assert self._process is not None

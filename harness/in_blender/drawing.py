@@ -22,12 +22,23 @@ DRAWING_OPERATORS = {
     "wm.previews_ensure",
 }
 _FOR_EVER = 86_400.0
+_true_call: dict[str, Any] = {}
+"""The call behind `bpy.ops`, as it was."""
+
+
+def draw_in_this_process(held: HeldThreads) -> None:
+    """In a process that will not fork again: let threads go, and let operators draw here.
+
+    Forking once more for each picture would hang: evaluation may have started threads by then (measured).
+    """
+    held.release()
+    draw_here()
 
 
 def draw_in_children(held: HeldThreads) -> None:
     """Replace the call behind `bpy.ops` for the operators that draw. Lasts for this process and its children."""
     module: Any = sys.modules["bpy.ops"]
-    call = module._op_call
+    call = _true_call["op"] = module._op_call
 
     def call_or_fork(name: str, *arguments: Any) -> set[str]:
         if name not in DRAWING_OPERATORS:
@@ -38,9 +49,15 @@ def draw_in_children(held: HeldThreads) -> None:
     module._op_call = call_or_fork
 
 
+def draw_here() -> None:
+    """Let a process that will not fork again draw by itself."""
+    module: Any = sys.modules["bpy.ops"]
+    module._op_call = _true_call["op"]
+
+
 def _call_in_child(call: Any, held: HeldThreads) -> set[str]:
     def draw() -> Iterator[bytes]:
-        held.release()
+        draw_in_this_process(held)
         try:
             answer: dict[str, Any] = {"result": sorted(call())}
         except Exception as error:  # noqa: BLE001 - handed on to the step

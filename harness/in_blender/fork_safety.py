@@ -25,10 +25,14 @@ class HeldThreads:
         assert spec.origin is not None
         self._tbb = ctypes.CDLL(os.path.join(os.path.dirname(spec.origin), "lib/libtbb.so.12"))
         self._control = _GlobalControl(1, 0, 0)
+        self._is_held = True
         self._tbb._ZN3tbb6detail2r16createERNS0_2d114global_controlE(ctypes.byref(self._control))
 
     def release(self) -> None:
-        """Only in a process that will not fork again."""
+        """Only in a process that will not fork again. Once: a second time would hang it."""
+        if not self._is_held:
+            return
+        self._is_held = False
         self._tbb._ZN3tbb6detail2r17destroyERNS0_2d114global_controlE(ctypes.byref(self._control))
 
 

@@ -47,17 +47,15 @@ def main() -> None:
     import bpy
 
     fork_safety.empty_openexr_pool()
-    from harness.in_blender import drawing
-
     work = Work(held)
     work.learn()
-    drawing.draw_in_children(held)
+    work.draw_in_children()
     _hide_from_scripts()
     exec(settings["start_script"], {"__name__": "__start__"})
     _keep_subdivision_on_cpu()
     wire.send("started", blender=_json(bpy.app.version_string), build=_json(bpy.app.build_hash.decode()))
     head_pid = SharedNumber()
-    gc.collect()
+    children.flush()
     gc.freeze()  # so that later collections do not touch, and copy, the pages of all that is here now
     if children.fork() == 0:
         _serve_and_leave(Head(wire, work, head_pid, root=os.getppid()))
@@ -173,10 +171,10 @@ class Work:
     """What is done in children, each with a copy of the scene. Holds the modules, which scripts do not see."""
 
     def __init__(self, held: fork_safety.HeldThreads) -> None:
-        from harness.in_blender import scene_state, scene_summary, step_views
+        from harness.in_blender import drawing, scene_state, scene_summary, step_views
 
         self._held = held
-        self._state, self._summary, self._views = scene_state, scene_summary, step_views
+        self._state, self._summary, self._drawing, self._views = scene_state, scene_summary, drawing, step_views
 
     def learn(self) -> None:
         """Once here and not in each child: what reading a scene learns of Blender's types takes 10 to 50 ms."""
@@ -191,8 +189,12 @@ class Work:
         yield _json(self._state.scene_state()) + b"\n"
         yield _json(self._summary.measure(n_samples)) + b"\n"
 
+    def draw_in_children(self) -> None:
+        """From now on operators that draw do so in forked children, in this process and those that come of it."""
+        self._drawing.draw_in_children(self._held)
+
     def draw(self, views: dict[str, int]) -> Iterator[bytes]:
-        self._held.release()
+        self._drawing.draw_in_this_process(self._held)
         _silence()
         for view in self._views.draw(views["width"], views["height"], views["n_frames"]):
             yield _json(view) + b"\n"
@@ -233,6 +235,8 @@ class Head:
 
     def __init__(self, wire: Wire, work: Work, head_pid: SharedNumber, root: int) -> None:
         self.wire, self.work, self.head_pid, self.root = wire, work, head_pid, root
+        self.heads = {os.getpid()}
+        """This and all before it: the last ones may still be on their way out."""
         self.workspace = os.getcwd()
         head_pid.set(os.getpid())
         main_module = sys.modules["__main__"] = type(sys)("__main__")
@@ -279,11 +283,12 @@ class Head:
         verdict = self.space.run(request["number"], request["code"])
         if not self.wire.is_whole():
             os._exit(MUTE_STATUS)  # the verdict's pipe may be gone too
-        if verdict["ok"] and (strays := set(children.descendants(self.root)) - {os.getpid(), os.getppid()}):
+        if verdict["ok"] and (strays := set(children.descendants(self.root)) - self.heads - {os.getpid()}):
             reason = f"it left {len(strays)} process(es) running; wait for them before the step ends"
             verdict = {"ok": False, "error": None, "refused": reason}
         if verdict["ok"]:
             _calm_down()
+            self.heads.add(os.getpid())
             children.die_with_parent(False)
         children.write_all(write, _json(verdict) + b"\n")
         if not verdict["ok"] or os.read(may_go, 1) != b".":

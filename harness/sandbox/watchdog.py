@@ -1,9 +1,9 @@
 """Measures a running process tree and its workspace from outside. Decides nothing.
 
 Resident memory is RssAnon + RssShmem + page tables over the tree, which is cheap and counts pages shared after a
-fork once per process; `proportional_memory_mb` divides them among their owners, for a second look before a verdict. Memory in
-unmapped files of a tmpfs is not seen; those are sized instead, and memfd and System V memory are refused by
-seccomp.
+fork once per process; `proportional_memory_mb` divides them among their owners, for a second look before a verdict.
+Memory in unmapped files of a tmpfs is not seen; those are sized instead, and memfd and System V memory are refused
+by seccomp.
 """
 
 import os
