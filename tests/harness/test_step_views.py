@@ -1,0 +1,288 @@
+"""Views of a scene after a step: a sensible picture of whatever is there, or none with a reason."""
+
+import io
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from harness.settings import HarnessSettings
+from harness.step_report import step_text
+from harness.step_result import StepResult, StepView
+from harness.step_session import StepSession
+
+pytestmark = pytest.mark.blender
+
+EMPTY = "import bpy\nbpy.ops.wm.read_factory_settings(use_empty=True)\n"
+FACTORY = "import bpy\nbpy.ops.wm.read_factory_settings()\n"
+CAMERA, WHOLE = "scene camera 'Camera'", "three-quarter view of the whole scene"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StepSession]:
+    settings = HarnessSettings(resolution=(320, 180), exec_timeout=20)
+    with StepSession(tmp_path_factory.mktemp("views"), settings) as session:
+        yield session
+
+
+def look(session: StepSession, code: str) -> StepResult:
+    result = session.step(code)
+    assert result.ok, step_text(result)
+    assert not result.views_failed
+    return result
+
+
+def pixels(view: StepView) -> np.ndarray:
+    picture = Image.open(io.BytesIO(view.jpeg)).convert("RGB")
+    assert picture.size == (view.width, view.height)
+    return np.asarray(picture).astype(int)
+
+
+def figure(view: StepView) -> np.ndarray:
+    """Where the picture is not the background of its corner, [row, column]."""
+    found: np.ndarray = np.abs(pixels(view) - pixels(view)[2, 2]).max(axis=2) > 12
+    return found
+
+
+def color(view: StepView) -> tuple[int, int, int]:
+    """Brightest colour of the figure."""
+    shown = pixels(view)[figure(view)]
+    red, green, blue = np.percentile(shown, 90, axis=0)
+    return int(red), int(green), int(blue)
+
+
+def test_camera_and_whole_scene(session: StepSession) -> None:
+    """The camera's view comes first, then a three-quarter view of everything, in the size asked for."""
+    result = look(session, FACTORY)
+    assert [(view.label, view.frame) for view in result.views] == [(CAMERA, 1), (WHOLE, 1)]
+    assert {(view.width, view.height) for view in result.views} == {(320, 180)}
+    assert all(0.05 < figure(view).mean() < 0.6 for view in result.views)
+
+
+def test_no_views_when_none_are_wanted(session: StepSession) -> None:
+    """A caller may do without."""
+    result = session.step(FACTORY, views=False)
+    assert (result.views, result.views_failed, result.views_note) == ((), False, "")
+
+
+WHOLE_SCENES = {
+    "a flat plane": "bpy.ops.mesh.primitive_plane_add()",
+    "a plane that the first view sees edge-on": "bpy.ops.mesh.primitive_plane_add(rotation=(0, 1.5708, 0.6435))",
+    "1 mm": "bpy.ops.mesh.primitive_cube_add(size=0.001)",
+    "0.01 mm": "bpy.ops.mesh.primitive_cube_add(size=0.00001)",
+    "1 km": "bpy.ops.mesh.primitive_cube_add(size=1000)",
+    "far from the origin": "bpy.ops.mesh.primitive_cube_add(location=(100_000, -50_000, 20_000))",
+    "text": "bpy.ops.object.text_add()",
+    "a thick curve": "bpy.ops.curve.primitive_bezier_circle_add()\nbpy.context.object.data.bevel_depth = 0.5",
+    "metaballs": "bpy.ops.object.metaball_add()",
+    "grease pencil": "bpy.ops.object.grease_pencil_add(type='MONKEY')",
+    "an infinite vertex beside": (
+        "bpy.ops.mesh.primitive_cube_add()\nbpy.context.object.data.vertices[0].co.x = float('inf')\n"
+        "bpy.ops.mesh.primitive_cube_add(location=(3, 0, 0))"
+    ),
+    "a collection instance alone": (
+        "parts = bpy.data.collections.new('Parts')\nbpy.ops.mesh.primitive_monkey_add()\no = bpy.context.object\n"
+        "bpy.context.collection.objects.unlink(o)\nparts.objects.link(o)\ne = bpy.data.objects.new('e', None)\n"
+        "e.instance_type, e.instance_collection, e.location = 'COLLECTION', parts, (50, 50, 50)\n"
+        "bpy.context.collection.objects.link(e)"
+    ),
+    "geometry nodes alone": (
+        "bpy.ops.mesh.primitive_plane_add(size=0.001)\nt = bpy.data.node_groups.new('t', 'GeometryNodeTree')\n"
+        "t.interface.new_socket('Geometry', in_out='OUTPUT', socket_type='NodeSocketGeometry')\n"
+        "g, c, i, o = (t.nodes.new(n) for n in ('GeometryNodeMeshGrid', 'GeometryNodeMeshCone', "
+        "'GeometryNodeInstanceOnPoints', 'NodeGroupOutput'))\n"
+        "g.inputs[0].default_value = g.inputs[1].default_value = 10\nt.links.new(g.outputs[0], i.inputs['Points'])\n"
+        "t.links.new(c.outputs[0], i.inputs['Instance'])\nt.links.new(i.outputs[0], o.inputs[0])\n"
+        "bpy.context.object.modifiers.new('g', 'NODES').node_group = t"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_SCENES)
+def test_whole_scene_is_framed(session: StepSession, name: str) -> None:
+    """Whatever its size and place, what is there fills a good part of the picture and nothing is cut off."""
+    (view,) = look(session, EMPTY + WHOLE_SCENES[name]).views
+    assert view.label == WHOLE
+    shown = figure(view)
+    assert 0.01 < shown.mean() < 0.7
+    if "infinite" not in name:
+        assert not shown[0].any() | shown[-1].any() | shown[:, 0].any() | shown[:, -1].any()
+        rows, columns = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
+        assert max((rows[-1] - rows[0]) / 180, (columns[-1] - columns[0]) / 320) > 0.2
+
+
+def test_large_ground_is_not_framed(session: StepSession) -> None:
+    """A ground of 2 km does not make what stands on it a dot."""
+    result = look(session, FACTORY + "bpy.ops.mesh.primitive_plane_add(size=2000, location=(0, 0, -1))")
+    whole = pixels(result.views[1])
+    edges = np.abs(np.diff(whole.sum(axis=2), axis=1)) > 60
+    assert np.ptp(np.flatnonzero(edges.any(axis=0))) > 60
+
+
+NOTHING = {
+    "an empty scene": "",
+    "only a light": "bpy.ops.object.light_add()",
+    "only hidden things": "bpy.ops.mesh.primitive_cube_add()\nbpy.context.object.hide_render = True",
+    "only loose edges": (
+        "m = bpy.data.meshes.new('m')\nm.from_pydata([(0, 0, 0), (1, 1, 1)], [(0, 1)], [])\n"
+        "bpy.context.collection.objects.link(bpy.data.objects.new('o', m))"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_nothing_to_show_has_a_reason(session: StepSession, name: str) -> None:
+    """Where a picture would be one even colour there is none, and the model is told why."""
+    result = look(session, EMPTY + NOTHING[name])
+    assert result.views == ()
+    assert "nothing that a render would show" in result.views_note or "one even colour" in result.views_note
+    assert f"Views: {result.views_note}." in step_text(result)
+
+
+def test_camera_that_sees_nothing(session: StepSession) -> None:
+    """A camera that looks away is told, and the whole scene is shown all the same."""
+    result = look(session, FACTORY + "bpy.data.objects['Camera'].location = (0, 0, -500)")
+    assert [view.label for view in result.views] == [WHOLE]
+    assert "scene camera 'Camera', frame 1, is left out: it is one even colour" in result.views_note
+
+
+COLORS = {
+    "Principled": ("b.inputs['Base Color'].default_value = (1, 0, 0, 1)", "red"),
+    "a colour node": (
+        "r = n.new('ShaderNodeRGB')\nr.outputs[0].default_value = (0, 0, 1, 1)\n"
+        "l.new(r.outputs[0], b.inputs['Base Color'])",
+        "blue",
+    ),
+    "a ramp": (
+        "r = n.new('ShaderNodeValToRGB')\nfor e in r.color_ramp.elements: e.color = (0, 1, 0, 1)\n"
+        "l.new(r.outputs['Color'], b.inputs['Base Color'])",
+        "green",
+    ),
+    "a checker": (
+        "r = n.new('ShaderNodeTexChecker')\nr.inputs['Color1'].default_value = (1, 0, 0, 1)\n"
+        "r.inputs['Color2'].default_value = (0.5, 0, 0, 1)\nl.new(r.outputs['Color'], b.inputs['Base Color'])",
+        "red",
+    ),
+    "an image": (
+        "i = bpy.data.images.new('i', 8, 8)\ni.pixels[:] = [0, 0, 1, 1] * 64\nr = n.new('ShaderNodeTexImage')\n"
+        "r.image = i\nl.new(r.outputs['Color'], b.inputs['Base Color'])",
+        "blue",
+    ),
+    "emission": (
+        "b.inputs['Base Color'].default_value = (0, 0, 0, 1)\nb.inputs['Emission Color'].default_value = (0, 1, 0, 1)\n"
+        "b.inputs['Emission Strength'].default_value = 3",
+        "green",
+    ),
+    "a mix of shaders": (
+        "x, e, d = (n.new('ShaderNode' + k) for k in ('MixShader', 'Emission', 'BsdfDiffuse'))\n"
+        "for s in (e, d): s.inputs['Color'].default_value = (1, 0, 0, 1)\nl.new(e.outputs[0], x.inputs[1])\n"
+        "l.new(d.outputs[0], x.inputs[2])\nl.new(x.outputs[0], n['Material Output'].inputs['Surface'])",
+        "red",
+    ),
+    "no nodes": ("m.use_nodes = False\nm.diffuse_color = (0, 0, 1, 1)", "blue"),
+}
+
+
+@pytest.mark.parametrize("name", COLORS)
+def test_base_colours_are_visible(session: StepSession, name: str) -> None:
+    """A red material is red in the picture, wherever its colour comes from."""
+    code, expected = COLORS[name]
+    prepare = "m = bpy.data.objects['Cube'].data.materials[0]\nn, l = m.node_tree.nodes, m.node_tree.links\n"
+    result = look(session, f"{FACTORY}{prepare}b = n['Principled BSDF']\n{code}")
+    for view in result.views:
+        channels = dict(zip(("red", "green", "blue"), color(view), strict=True))
+        strongest = channels.pop(expected)
+        assert strongest > 90
+        assert max(channels.values()) < 0.6 * strongest
+
+
+DISTURBING = """
+s = bpy.context.scene
+s.world.color = (0, 0, 0)
+s.view_settings.exposure = -10
+s.view_settings.gamma = 5
+s.render.film_transparent = s.render.use_stamp = s.render.use_border = True
+s.render.border_max_x = 0.1
+s.render.resolution_percentage = 3
+s.render.pixel_aspect_x = 8
+s.render.image_settings.file_format = 'PNG'
+s.render.image_settings.color_mode = 'BW'
+s.render.use_sequencer = True
+s.sequence_editor_create().strips.new_effect('c', 'COLOR', 1, frame_start=1, frame_end=99)
+s.use_nodes = True
+s.node_tree.nodes.clear()
+bpy.context.view_layer.use = False
+bpy.app.handlers.render_pre.append(lambda *a: 1 / 0)
+bpy.app.handlers.render_write.append(lambda *a: open('written', 'w').write('x'))
+bpy.data.objects['Cube'].data.materials[0].node_tree.nodes['Principled BSDF'].inputs[0].default_value = (1, 0, 0, 1)
+"""
+
+
+def test_render_settings_of_the_scene_do_not_spoil_views(session: StepSession) -> None:
+    """Views show the scene, not what its render settings and handlers make of it; the files stay as they are."""
+    result = look(session, FACTORY + DISTURBING)
+    assert [view.label for view in result.views] == [CAMERA, WHOLE]
+    for view in result.views:
+        red, green, blue = color(view)
+        assert red > 90 > max(green, blue)
+        assert (view.width, view.height) == (320, 180)
+    assert list(session.workspace.iterdir()) == []
+
+
+def centre(view: StepView) -> float:
+    return float(np.flatnonzero(figure(view).any(axis=0)).mean())
+
+
+ANIMATED = {
+    "keyframes": (
+        "o = bpy.context.object\nfor f, x in ((1, -6), (40, 6)):\n    o.location.x = x\n"
+        "    o.keyframe_insert('location', frame=f)"
+    ),
+    "a driver": "bpy.context.object.driver_add('location', 0).driver.expression = 'frame * 0.3'",
+    "a handler": (
+        "def f(scene, *rest): bpy.data.objects['Cube'].location.x = scene.frame_current * 0.3\n"
+        "bpy.app.handlers.frame_change_pre.append(f)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANIMATED)
+def test_animated_scene_is_shown_over_time(session: StepSession, name: str) -> None:
+    """Where something moves there are four frames over the range, all of them in view from one fixed place."""
+    code = f"{EMPTY}bpy.ops.mesh.primitive_cube_add()\nbpy.context.scene.frame_end = 40\n{ANIMATED[name]}"
+    views = look(session, code).views
+    assert [(view.label, view.frame) for view in views] == [(WHOLE, frame) for frame in (1, 14, 27, 40)]
+    places = [centre(view) for view in views]
+    assert places == sorted(places)
+    assert places[-1] - places[0] > 60
+    assert not any(figure(view)[:, [0, -1]].any() for view in views)
+
+
+def test_camera_of_an_animated_scene(session: StepSession) -> None:
+    """With a camera, its view is shown over time and the whole scene once."""
+    code = f"{FACTORY}bpy.context.scene.frame_end = 40\no = bpy.data.objects['Cube']\n" + (
+        "o.keyframe_insert('location', frame=1)\no.location.x = 1\no.keyframe_insert('location', frame=40)"
+    )
+    views = look(session, code).views
+    assert [(view.label, view.frame) for view in views] == [(CAMERA, f) for f in (1, 14, 27, 40)] + [(WHOLE, 1)]
+
+
+def test_simulation_is_run_through(session: StepSession) -> None:
+    """Later frames of a simulation show where things have fallen to."""
+    code = EMPTY + (
+        "bpy.context.scene.frame_end = 31\nbpy.ops.mesh.primitive_plane_add(size=6)\n"
+        "bpy.ops.rigidbody.object_add(type='PASSIVE')\nbpy.ops.mesh.primitive_cube_add(size=1, location=(0, 0, 5))\n"
+        "bpy.ops.rigidbody.object_add()"
+    )
+    views = look(session, code).views
+    tops = [int(np.flatnonzero(figure(view).any(axis=1))[0]) for view in views]
+    assert [view.frame for view in views] == [1, 11, 21, 31]
+    assert tops[0] < tops[1] < tops[3]
+
+
+def test_hair_is_no_simulation(session: StepSession) -> None:
+    """Hair that does not move is shown once."""
+    code = "bpy.ops.mesh.primitive_plane_add()\nbpy.context.object.modifiers.new('p', 'PARTICLE_SYSTEM')\n"
+    code += "bpy.context.object.particle_systems[0].settings.type = 'HAIR'"
+    assert len(look(session, EMPTY + code).views) == 1
