@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from harness.in_blender.state_mesh import MeshKeys, bag, mesh_attributes, mix, row_keys
+from harness.in_blender.state_mesh import MeshKeys, bag, keys_of, mesh_attributes, mix, row_keys
 from harness.in_blender.state_plans import file_name
 from harness.in_blender.state_rna import column
 from harness.in_blender.state_values import Value, array_value
@@ -15,7 +15,7 @@ MAX_PIXELS = 2_000_000
 def extras(block: bpy.types.ID, grouped: set[int]) -> dict[str, Value]:
     """`grouped`: what `meshes_with_groups` found."""
     if isinstance(block, bpy.types.Mesh):
-        keys = MeshKeys(block)
+        keys = keys_of(block)
         weights = vertex_weights(block, keys) if block.as_pointer() in grouped else None
         more = {} if weights is None else {"vertex_weights": weights}
         return {**mesh_extras(block), **mesh_attributes(block, keys), **more}

@@ -7,7 +7,7 @@ collections) are not here. Normals are left out: their last bit differs between 
 import bpy
 import numpy as np
 
-from harness.in_blender.state_mesh import MeshKeys, bag, mix, wave_print
+from harness.in_blender.state_mesh import bag, keys_of, mix
 from harness.in_blender.state_plans import float_list, unreadable
 from harness.in_blender.state_rna import block_key, column
 from harness.in_blender.state_values import Value, array_value, digest, quantised, rounded
@@ -57,7 +57,7 @@ def geometry_state(o: bpy.types.Object) -> dict[str, Value]:
 
 
 def mesh_state(mesh: bpy.types.Mesh) -> dict[str, Value]:
-    keys = MeshKeys(mesh)
+    keys = keys_of(mesh)
     faces = mix(keys.face + column(mesh.polygons, "material_index", "INT", 1).astype(np.uint64))
     return {
         "n_vertices": len(keys.vertex),
@@ -66,7 +66,7 @@ def mesh_state(mesh: bpy.types.Mesh) -> dict[str, Value]:
         "bounds": bounds(keys.positions),
         "materials": [block_key(m.original) if m else None for m in mesh.materials],
         "hash": bag(np.concatenate([keys.vertex, keys.edge, faces])),
-        "print": wave_print(keys.positions),
+        "print": keys.print,
     }
 
 

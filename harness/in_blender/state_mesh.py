@@ -11,10 +11,12 @@ import numpy as np
 
 from harness.in_blender import state_exclusions as exclusions
 from harness.in_blender.state_rna import column
-from harness.in_blender.state_values import Value, array_value, quantised
+from harness.in_blender.state_values import Value, array_value, digest, quantised
 
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _NEXT, _PREVIOUS, _COLUMN = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
+
+_MOST_KNOWN = 64
 
 _FIELDS = {
     "FLOAT": ("value", "FLOAT", 1), "INT": ("value", "INT", 1), "INT8": ("value", "INT", 1),
@@ -42,13 +44,12 @@ def row_keys(values: np.ndarray) -> np.ndarray:
     rows = quantised(rows).view(np.uint32) if rows.dtype.kind == "f" else rows
     keys = np.zeros(len(rows), dtype=np.uint64)
     for i in range(rows.shape[1]):
-        keys = mix(keys * _COLUMN + rows[:, i].astype(np.int64).view(np.uint64))
-    return keys
+        keys = keys * _COLUMN + rows[:, i].astype(np.int64).view(np.uint64)
+    return mix(keys)
 
 
 def bag(keys: np.ndarray) -> str:
-    """What these keys are together, whatever their order."""
-    keys = mix(keys)
+    """What these keys, each well mixed, are together, whatever their order."""
     return f"{int(keys.sum(dtype=np.uint64)):016x}{int(np.bitwise_xor.reduce(keys, initial=np.uint64(0))):016x}"
 
 
@@ -77,6 +78,7 @@ class MeshKeys:
 
     def __init__(self, mesh: bpy.types.Mesh) -> None:
         self.positions = column(mesh.vertices, "co", "FLOAT", 3)
+        self.print = wave_print(self.positions)
         self.vertex = row_keys(self.positions)
         ends = self.vertex[column(mesh.edges, "vertices", "INT", 2)]
         self.edge = mix(ends.sum(axis=1, dtype=np.uint64)) if len(ends) else ends.reshape(0)
@@ -90,12 +92,31 @@ class MeshKeys:
         last = np.append(starts[1:], len(corners)) - 1
         following, before = np.roll(corners, -1), np.roll(corners, 1)
         following[last], before[starts] = corners[starts], corners[last]
-        keys = mix(corners + mix(following * _NEXT) + mix(before * _PREVIOUS))
+        keys = mix(corners + following * _NEXT + before * _PREVIOUS)
         return keys, mix(np.add.reduceat(keys, starts))
 
     def of(self, domain: str) -> np.ndarray | None:
         """Keys of a domain by its RNA name."""
         return {"POINT": self.vertex, "EDGE": self.edge, "CORNER": self.corner, "FACE": self.face}.get(domain)
+
+
+_known: dict[str, MeshKeys] = {}
+
+
+def keys_of(mesh: bpy.types.Mesh) -> MeshKeys:
+    """The keys of a mesh; a mesh and what evaluation makes of it are often the same, and are read once."""
+    parts = (
+        column(mesh.vertices, "co", "FLOAT", 3),
+        column(mesh.loops, "vertex_index", "INT", 1),
+        column(mesh.polygons, "loop_start", "INT", 1),
+        column(mesh.edges, "vertices", "INT", 2),
+    )
+    name = digest(b"".join(part.tobytes() for part in parts))
+    if name not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[name] = MeshKeys(mesh)
+    return _known[name]
 
 
 def mesh_attributes(mesh: bpy.types.Mesh, keys: MeshKeys) -> dict[str, Value]:
@@ -113,7 +134,10 @@ def mesh_attributes(mesh: bpy.types.Mesh, keys: MeshKeys) -> dict[str, Value]:
             found[name] = f"<{attribute.data_type}>"
             continue
         values = column(attribute.data, field, kind, width)
-        found[name] = _bound(values, elements, is_place=attribute.name == "position")
+        if attribute.name != "position":
+            found[name] = _bound(values, elements)
+        else:
+            found[name] = {**_bound(values, elements, is_place=True), "print": keys.print}
         found[f"attributes[{attribute.name}].domain"] = [attribute.domain, attribute.data_type]
     return found
 
@@ -122,9 +146,9 @@ def _is_left_out(name: str) -> bool:
     return name in {".corner_vert", ".edge_verts"} or exclusions.is_excluded_item("attributes", name)
 
 
-def _bound(values: np.ndarray, elements: np.ndarray, *, is_place: bool) -> Value:
+def _bound(values: np.ndarray, elements: np.ndarray, *, is_place: bool = False) -> dict[str, Value]:
     """Count, hash in no order, and for floats their bounds and mean."""
     keys = elements if is_place else mix(elements + row_keys(values))
     summary = array_value(values, inline=False)
     assert isinstance(summary, dict)
-    return {**summary, "hash": bag(keys), **({"print": wave_print(values)} if is_place else {})}
+    return {**summary, "hash": bag(keys)}

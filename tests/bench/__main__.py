@@ -1,8 +1,9 @@
 """`python -m tests.bench`: every figure of the docs, as ratios of pairs run side by side. Prints; asserts nothing."""
 
 from tests.bench.run_overhead import main as run_overhead
+from tests.bench.steps import main as steps
 
-BENCHES = [run_overhead]
+BENCHES = [steps, run_overhead]
 
 
 def main() -> None:
