@@ -29,8 +29,8 @@ from harness.step_session import StepSession, StepStart, final_script
 pytestmark = pytest.mark.blender
 
 SMALL = {
-    "exec_timeout": 2,
-    "memory_mb": 1200,
+    "exec_timeout": 3,
+    "memory_mb": 800,
     "max_output_mb": 8,
     "max_processes": 60,
     "max_disk_mb": 60,
@@ -130,7 +130,7 @@ FAILURES = {
     "allocation that fails": ("x = bytearray(1 << 46)", {"out_of_memory"}),
     "memory that grows": ("x = []\nwhile True: x.append(bytearray(b'1' * (20 << 20)))", {"out_of_memory"}),
     "memory of a child": (
-        "if os.fork() == 0:\n    x = bytearray(b'1' * (1500 << 20))\n    time.sleep(60)\ntime.sleep(60)",
+        "if os.fork() == 0:\n    x = bytearray(b'1' * (900 << 20))\n    time.sleep(60)\ntime.sleep(60)",
         {"out_of_memory"},
     ),
     "stops the session and fails": ("os.kill(os.getppid(), signal.SIGSTOP)\n1 / 0", {"step_error"}),
