@@ -145,7 +145,10 @@ FAILURES = {
     "junk in every pipe": (WRITE_EVERYWHERE.format(r"b'junk\n'"), {"no_result"}),
     "half a line in every pipe": (WRITE_EVERYWHERE.format(r"""b'{"kind": "step_done", "id": '"""), {"no_result"}),
     "a forged list": (WRITE_EVERYWHERE.format(r"b'[1]\n'"), {"no_result"}),
-    "a forged failure": (WRITE_EVERYWHERE.format(r"""b'{"ok": false, "error": [5], "refused": 7}\n'"""), {"refused"}),
+    "a forged failure": (
+        WRITE_EVERYWHERE.format(r"""b'{"ok": false, "error": [5], "refused": 7}\n'"""),
+        {"refused", "no_result"},
+    ),
     "a forged success": (
         WRITE_EVERYWHERE.format(r"""b'{"ok": true}\n'""") + "\ntime.sleep(60)",
         {"crash", "timeout"},
