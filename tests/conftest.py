@@ -10,6 +10,7 @@ import pytest
 
 from harness.execute import execute
 from harness.execution import ExecutionResult
+from harness.folders import remove_folder
 from harness.settings import HarnessSettings
 
 os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
@@ -69,6 +70,9 @@ def run_script(tmp_path: Path) -> Iterator[RunScript]:
     yield run
     for name in names:
         assert processes_naming(name) == []
+    # pytest's own clean-up does not come to the ground of what hostile scripts nest
+    remove_folder(tmp_path)
+    tmp_path.mkdir()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
