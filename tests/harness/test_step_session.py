@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -1260,7 +1261,8 @@ def test_session_ends_with_the_harness(workspace: Path, sandbox: str, busy: bool
         "session.start()\nprint('started', flush=True)\n"
         + (f"session.step({step + 'time.sleep(600)'!r})\n" if busy else "import time; time.sleep(600)\n")
     )
-    harness = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    variables = {**os.environ, "TMPDIR": str(workspace.parent)}  # a killed harness cannot delete its folders
+    harness = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=variables)
     assert harness.stdout is not None
     assert harness.stdout.readline() == "started\n"
     if busy:
