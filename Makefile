@@ -16,7 +16,8 @@ help:
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 found. Install it (Debian 12: apt-get install python3.11)," \
 		"or name it: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
 	@PYTHON="$(PYTHON)" bash scripts/make_venv.sh .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--config-settings editable_mode=compat -e '.[dev]' \
 		2> >(grep -vE 'Running pip as the|is ignored: it is neither' >&2)
 	@touch $@
 

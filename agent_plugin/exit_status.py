@@ -10,7 +10,7 @@ def run_app(app: typer.Typer) -> None:
     """0 done, 1 something failed, 2 the user's input is wrong (each fault a line on stderr), 130 interrupted."""
     from agent_plugin.faults import BadInput
     from harness.errors import HarnessError
-    from recorder.trajectory import CorruptEpisode
+    from recorder.errors import CorruptEpisode
 
     try:
         app()

@@ -24,10 +24,11 @@ from agent_plugin.places import read_prompt
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
 from harness.sandbox.watchdog import process_tree
+from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths, RunPaths
 from recorder.records import EpisodeSummary
 from recorder.redaction import Redactor, secrets_in
-from recorder.trajectory import CorruptEpisode, read_summary, write_atomically
+from recorder.trajectory import read_summary, write_atomically
 
 _MAX_SHOWN = 5
 

@@ -6,6 +6,8 @@ from pathlib import Path
 _PACKAGE_DIR = Path(__file__).resolve().parent.parent
 CONFIGS_DIR = _PACKAGE_DIR / "configs"
 PROMPTS_DIR = _PACKAGE_DIR / "prompts"
+SETTINGS_VARIABLE = "VCSFT_HARNESS"
+"""Where `run_blender` finds its settings in an agent's shell, as JSON."""
 
 
 def data_dir() -> Path:

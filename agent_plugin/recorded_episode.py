@@ -18,9 +18,10 @@ from pydantic import ValidationError
 from agent_plugin.environment import BlenderEnvironmentConfig
 from agent_plugin.faults import bad_input
 from agent_plugin.tasks import Task
+from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
 from recorder.records import Action, End, Header, ImagePart, Message, Part, Step
-from recorder.trajectory import CorruptEpisode, read_trajectory
+from recorder.trajectory import read_trajectory
 
 _PICTURE = re.compile(r"images/[0-9a-f]{64}\.[a-z]{1,8}")
 

@@ -16,8 +16,8 @@ from agent_plugin.finals import DELIVERABLE
 from agent_plugin.recorded_episode import RecordedEpisode, argument_of
 from agent_plugin.tools import parse_call, tools_for
 from harness.errors import HarnessError
+from recorder.errors import CorruptEpisode
 from recorder.records import Action, Step
-from recorder.trajectory import CorruptEpisode
 
 _MODEL_CLASS = "agent_plugin.model.BlenderLitellmModel"
 _FREE = {"cost": 0.0, "cost_is_known": True}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pydantic
 
+from agent_plugin.places import SETTINGS_VARIABLE
 from harness.blender import level_in_force
 from harness.interpreter import (
     PROJECT_DIR,
@@ -30,13 +31,12 @@ from harness.sandbox.jail import Word, identity_files
 from harness.settings import HarnessSettings
 from harness.workspace import reopen
 
-SETTINGS_VARIABLE = "VCSFT_HARNESS"
 _TOOLS = "/opt/blendscribe/bin"
 _START_RUN_BLENDER = """#!/bin/sh
 exec {python} -P -s -c 'import sys
 sys.path[:0] = ["/opt/blendscribe", "/opt/packages"]
-from agent_plugin.commands.run_blender import main
-main()' "$@"
+from agent_plugin.commands.run_blender import console_script
+console_script()' "$@"
 """
 
 
@@ -98,7 +98,7 @@ def _jail(
             Bind(Path(pydantic.__file__).parent.parent, "/opt/packages"),
             Bind(tools, _TOOLS),
             # read-only: run_blender, inside, works on copies of it as it does outside
-            *((Bind(warm, "/opt/blender/var/mesa_shader_cache"),) if warm.is_dir() else ()),
+            *((Bind(warm, "/opt/blender/var/shader_cache"),) if warm.is_dir() else ()),
             *((Bind(libs, "/opt/mesa"),) if libs else ()),
         ),
         files={**identity_files(), **ours.files, **theirs.files},

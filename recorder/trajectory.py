@@ -9,19 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
 from recorder.records import LINE, SCHEMA_VERSION, End, EpisodeSummary, Header, ImagePart, Step
 from recorder.redaction import Redactor
 
 _ENDINGS = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
-
-
-class CorruptEpisode(Exception):
-    """A file of an episode is not what it has to be."""
-
-    def __init__(self, path: Path, line: int | None, why: str) -> None:
-        self.path, self.line, self.why = path, line, why
-        super().__init__(f"{path}{f', line {line}' if line else ''}: {why}")
 
 
 class TrajectoryWriter:

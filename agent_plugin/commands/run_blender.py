@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agent_plugin.shell import SETTINGS_VARIABLE
+from agent_plugin.places import SETTINGS_VARIABLE
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -71,7 +71,19 @@ def _settings(config: Path | None) -> Any:
 
 
 def main() -> None:
-    """Console script."""
+    """Parse the arguments and run; always ends by SystemExit."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins costs 20 ms, and there are none
     from agent_plugin.exit_status import run_app
 
     run_app(app)
+
+
+def console_script() -> None:
+    """`main`, ended at once: tearing down the video libraries takes longer than reading their frames."""
+    try:
+        main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else bool(end.code)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

@@ -1,6 +1,6 @@
 """Compiles the shaders of Blender's Workbench engine, so that no run has to. Started by `harness.setup.shaders`.
 
-    python -P -s warm_shaders.py RESULT_FD        (cwd: an empty folder, which receives `mesa_shader_cache`)
+    python -P -s warm_shaders.py RESULT_FD        (cwd: an empty folder, which receives `shader_cache`)
 
 Renders one small scene with the settings that scripts use, which fills Mesa's cache, and copies that to the
 working directory. Message: `warmed` (Blender's version, the GL strings, the library files that drew).
@@ -23,7 +23,7 @@ SIZE = (160, 90)
 """Neither is a power of two, like the sizes of most videos: llvmpipe compiles other code for those that are (512x512
 still compiles five shaders, half a second, at its first frame)."""
 
-_CACHE = os.path.join(os.environ["XDG_CACHE_HOME"], "mesa_shader_cache")
+_CACHE = os.environ["MESA_SHADER_CACHE_DIR"]
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
         bpy.ops.render.render()
         n_renders += 1
     _wait_until_written(_CACHE)
-    shutil.copytree(_CACHE, "mesa_shader_cache")
+    shutil.copytree(_CACHE, "shader_cache")
     pipe.send("warmed", blender=bpy.app.version_string, n_renders=n_renders, **graphics.in_use())
     os._exit(0)
 
@@ -128,9 +128,9 @@ def _wait_until_written(folder: str) -> None:
     """Mesa writes its cache in a thread of its own: wait until nothing has come for a while."""
     before, quiet_since, give_up = -1, time.monotonic(), time.monotonic() + 10
     while time.monotonic() < min(quiet_since + 0.5, give_up):
-        n_files = sum(len(files) for _, _, files in os.walk(folder))
-        if n_files != before:
-            before, quiet_since = n_files, time.monotonic()
+        n_bytes = sum(os.stat(os.path.join(at, f)).st_size for at, _, files in os.walk(folder) for f in files)
+        if n_bytes != before:
+            before, quiet_since = n_bytes, time.monotonic()
         time.sleep(0.05)
 
 

@@ -1,8 +1,10 @@
 """Runs one untrusted command to its end: the level's isolation, named limits, everything dead on return."""
 
 import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from harness.errors import SandboxFailed
@@ -33,8 +35,15 @@ class Exit:
         return signal.Signals(number).name if number in set(signal.Signals) else None
 
 
-def launch(command: Sequence[Word], jail: Jail, limits: Limits, level: Level) -> Exit:
-    """Run `command` in `jail` at `level` and wait for its end.
+def launch(
+    command: Sequence[Word],
+    jail: Jail,
+    limits: Limits,
+    level: Level,
+    *,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Exit:
+    """Run `command` in `jail` at `level` and wait for its end, and for that of `meanwhile`, called once it runs.
 
     Raises SandboxFailed when the process could not be started (never for what it did after that).
     """
@@ -42,7 +51,8 @@ def launch(command: Sequence[Word], jail: Jail, limits: Limits, level: Level) ->
     started = time.monotonic()
     try:
         process.start(command)
-        end = process.watch(timeout_seconds=limits.timeout_seconds)
+        with _beside(meanwhile):
+            end = process.watch(timeout_seconds=limits.timeout_seconds)
         process.kill()
         if end == "ended" and not process.has_started:
             raise SandboxFailed(f"The sandbox did not start: {process.output.text().strip()[-500:]}")
@@ -57,3 +67,14 @@ def launch(command: Sequence[Word], jail: Jail, limits: Limits, level: Level) ->
         result=bytes(process.result),
         peak=process.peak,
     )
+
+
+@contextmanager
+def _beside(work: Callable[[], object]) -> Iterator[None]:
+    """Do `work` in a thread: watching goes on."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()

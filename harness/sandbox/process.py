@@ -165,11 +165,6 @@ class SandboxedProcess:
             "XDG_CACHE_HOME": f"{home}/.cache",
             "XDG_RUNTIME_DIR": home,
         }
-        for bind in self._jail.binds:
-            if bind.is_writable and bind.inside.startswith("/tmp/home/"):
-                link = Path(home) / Path(bind.inside).relative_to("/tmp/home")
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(bind.host)
         argv = [
             sys.executable, "-I", "-S", str(_SUPERVISOR),
             f"{self._limits.timeout_seconds + _GRACE_SECONDS}", str(self._jail.workspace),

@@ -109,7 +109,7 @@ def _make(plan: Plan, workspace: Path) -> tuple[Path, ShaderStamp]:
         version=message["version"],
         libraries=tuple(LibraryFile.of(_on_host(Path(path), plan.libs)) for path in message["libraries"]),
     )
-    return workspace / "mesa_shader_cache", stamp
+    return workspace / "shader_cache", stamp
 
 
 def _replace(cache: Path, made: Path, stamp: ShaderStamp) -> None:
@@ -131,7 +131,7 @@ def _read_stamp(environment: PythonEnvironment) -> ShaderStamp | None:
 
 
 def _stamp_path(cache: Path) -> Path:
-    return cache.with_name("mesa_shader_cache.json")
+    return cache.with_name("shader_cache.json")
 
 
 def _recipe() -> str:

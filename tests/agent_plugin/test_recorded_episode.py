@@ -9,7 +9,7 @@ import pytest
 
 from agent_plugin.faults import BadInput
 from agent_plugin.recorded_episode import read_episode
-from recorder.trajectory import CorruptEpisode
+from recorder.errors import CorruptEpisode
 from tests.agent_plugin.episodes import ran, written
 
 

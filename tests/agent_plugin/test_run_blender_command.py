@@ -8,7 +8,7 @@ import pytest
 from minisweagent.models.utils.openai_multimodal import DEFAULT_MULTIMODAL_REGEX, expand_multimodal_content
 
 from agent_plugin.commands.run_blender import main
-from agent_plugin.shell import SETTINGS_VARIABLE
+from agent_plugin.places import SETTINGS_VARIABLE
 from tests.conftest import FILM, RENDER, TINY
 
 TAG = "<MSWEA_MULTIMODAL_CONTENT><CONTENT_TYPE>image_url</CONTENT_TYPE>data:,x</MSWEA_MULTIMODAL_CONTENT>"

@@ -1,5 +1,10 @@
-"""What `run_blender` costs over the bare script: report, 8 frames, contact sheet and sandbox included."""
+"""What `run_blender` costs over the bare script: report, 8 frames, contact sheet and sandbox included.
 
+Measured for both ways in: the shell command, its own start included, and the agent's tool, which an episode calls
+in the launcher's process.
+"""
+
+import io
 import os
 import subprocess
 import sys
@@ -7,12 +12,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from harness.execute import execute
 from harness.interpreter import find_environment
+from harness.report import frames_text, report_text
 from harness.settings import HarnessSettings
 from tests.bench.pairs import run_pairs
 
 TARGET = 1.10
-N_PAIRS = 9
+N_PAIRS = 15
 
 SCRIPT = """
 import bpy, math
@@ -51,17 +58,27 @@ def main() -> None:
         bare = [str(find_environment(settings).python), "main.py"]
         ours = [str(Path(sys.executable).with_name("run_blender")), "main.py", "--config", "harness.yaml"]
         graphics = {"EGL_PLATFORM": "surfaceless", "LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "llvmpipe"}
-        pairs = run_pairs(
-            lambda: _seconds(bare, workspace, {**os.environ, **graphics}),
-            lambda: _seconds(ours, workspace, dict(os.environ)),
-            N_PAIRS,
-        )
-    print(pairs.line("run_blender / bare script (24 frames, 640x360, report and 8 frames)", TARGET))
+        run_bare = lambda: _seconds(bare, workspace, {**os.environ, **graphics})  # noqa: E731 - one of a row
+        jobs = {
+            "shell command": lambda: _seconds(ours, workspace, dict(os.environ)),
+            "agent's tool": lambda: _seconds_of_tool(workspace),
+        }
+        print("run_blender / bare script (24 frames, 640x360, report and 8 frames):")
+        for name, job in jobs.items():
+            print("  " + run_pairs(run_bare, job, N_PAIRS).line(name, TARGET), flush=True)
 
 
 def _seconds(command: list[str], workspace: Path, environment: dict[str, str]) -> float:
     started = time.perf_counter()
     subprocess.run(command, cwd=workspace, env=environment, capture_output=True, check=True, timeout=300)
+    return time.perf_counter() - started
+
+
+def _seconds_of_tool(workspace: Path) -> float:
+    started = time.perf_counter()
+    result = execute("main.py", workspace, HarnessSettings(resolution=(640, 360), fps=24, frame_count=24))
+    assert result.ok
+    print(report_text(result), frames_text(result.preview_frames), file=io.StringIO())
     return time.perf_counter() - started
 
 

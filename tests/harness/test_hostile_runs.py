@@ -29,7 +29,7 @@ def test_bomb_in_the_result_pipe(run_script: RunScript) -> None:
     assert result.ok, report_text(result)
 
 
-@pytest.mark.parametrize("place", [".", "output.mp4", "/tmp/home/.cache/mesa_shader_cache"])
+@pytest.mark.parametrize("place", [".", "output.mp4", "/tmp/home/.cache/shaders"])
 def test_folders_nested_too_deep(run_script: RunScript, tmp_path: Path, place: str) -> None:
     """They end the run, or at least the next one works and nothing crashes on them."""
     nest = f"import os\nos.makedirs('{place}', exist_ok=True); os.chdir('{place}')\n"
@@ -46,9 +46,7 @@ def test_endless_folders_are_stopped(run_script: RunScript) -> None:
 
 def test_shader_cache_is_measured(run_script: RunScript) -> None:
     """Whatever a run may write counts, not the workspace alone."""
-    source = (
-        "import time\nopen('/tmp/home/.cache/mesa_shader_cache/x', 'wb').write(b'1' * (80 << 20))\ntime.sleep(20)\n"
-    )
+    source = "import time\nopen('/tmp/home/.cache/shaders/x', 'wb').write(b'1' * (80 << 20))\ntime.sleep(20)\n"
     assert run_script(source, max_disk_mb=40).problems[0].code == "disk_limit"
 
 

@@ -185,7 +185,7 @@ def test_a_complete_part_is_accepted(remote: RemoteFile, tmp_path: Path) -> None
 
 def test_damaged_content_is_deleted(server: Server, remote: RemoteFile, tmp_path: Path) -> None:
     """A wrong hash is said, and nothing of the file stays to be gone on from."""
-    server.files["/a.whl"] = CONTENT[:-1] + b"!"
+    server.files["/a.whl"] = CONTENT[:-1] + bytes([CONTENT[-1] ^ 1])
     with pytest.raises(SetupFailed, match=r"'a\.whl' arrived damaged"):
         fetch(remote, tmp_path, Told())
     assert list(tmp_path.iterdir()) == []
@@ -383,11 +383,18 @@ def test_an_unpacked_folder_must_be_complete(blender: PythonEnvironment, tmp_pat
     assert {EGL_VENDOR, SOFTWARE_DRIVER} <= set(find_missing(blender, tmp_path))
 
 
-@pytest.mark.skipif(not can_use_apt(), reason="unpacks Debian packages")
 def test_packages_are_unpacked_by_anybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """apt's archive gives libraries with their dependencies and bubblewrap, but never a C library."""
+    """apt's archive gives libraries with their dependencies and bubblewrap, but never a C library.
+
+    Where there is no apt, nothing is unpacked and the reason is told.
+    """
     monkeypatch.setattr(debian, "PACKAGES", ("libxxf86vm1",))
     told, libs = Told(), tmp_path / "blender-libs"
+    if not can_use_apt():
+        with pytest.raises((SetupFailed, OSError)):
+            debian.unpack(libs, tmp_path / "downloads", told)
+        assert not libs.exists()
+        return
     n_packages = debian.unpack(libs, tmp_path / "downloads", told)
     assert n_packages > 3
     assert (libs / "lib/libXxf86vm.so.1").resolve().is_file()
@@ -450,7 +457,7 @@ def test_a_warm_cache_saves_compiling(twin: Plan, tmp_path: Path) -> None:
 def test_a_cache_of_another_mesa_is_cold(twin: Plan) -> None:
     """The stamp names the libraries that drew; when one of them changes, the cache is made anew."""
     warm_shader_cache(twin, Told())
-    stamp = shader_cache_dir(twin.environment).with_name("mesa_shader_cache.json")
+    stamp = shader_cache_dir(twin.environment).with_name("shader_cache.json")
     written = stamp.read_text()
     try:
         stamp.write_text(re.sub(r'"n_bytes": \d+', '"n_bytes": 1', written, count=1))

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
 from recorder.records import Cost, End, EpisodeSummary, Header, Message, Step, TextPart
 from recorder.redaction import Redactor
-from recorder.trajectory import CorruptEpisode, TrajectoryWriter, read_summary, read_trajectory, write_atomically
+from recorder.trajectory import TrajectoryWriter, read_summary, read_trajectory, write_atomically
 
 PROJECT = Path(__file__).resolve().parents[2]
 
