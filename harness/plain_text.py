@@ -10,6 +10,8 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 def plain(text: str) -> str:
     """`text` without escape sequences, control characters (line ends and tabs stay) and half surrogate pairs."""
+    if text.isascii() and text.isprintable():  # nearly all text; a scene state holds thousands of names
+        return text
     text = text.encode("utf-8", "replace").decode("utf-8")
     return _CONTROL.sub(_REPLACEMENT, _ESCAPE_SEQUENCES.sub("", text))
 

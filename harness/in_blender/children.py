@@ -29,10 +29,13 @@ class Child:
         if self.pid == 0:
             _work_and_leave(work, write)
         os.close(write)
-        self._read, self._answer = read, bytearray()
+        self._read: int | None = read
+        self._answer = bytearray()
 
-    def wait(self, deadline: float) -> tuple[bytes, int]:
-        """(what it sent, its wait status); it is killed at `deadline`, on time.monotonic's clock."""
+    def answer(self, deadline: float) -> bytes:
+        """What it sent until it closed its end; it is killed at `deadline`, on time.monotonic's clock."""
+        if self._read is None:
+            return bytes(self._answer)
         poller = select.poll()
         poller.register(self._read, select.POLLIN)
         while (left := deadline - time.monotonic()) > 0:
@@ -45,7 +48,12 @@ class Child:
         else:
             kill(self.pid)
         os.close(self._read)
-        return bytes(self._answer), wait_for(self.pid)
+        self._read = None
+        return bytes(self._answer)
+
+    def wait(self, deadline: float) -> tuple[bytes, int]:
+        """(its answer, its wait status), once it is gone."""
+        return self.answer(deadline), wait_for(self.pid)
 
 
 def _work_and_leave(work: Callable[[], Iterable[bytes]], write: int) -> None:
@@ -55,6 +63,7 @@ def _work_and_leave(work: Callable[[], Iterable[bytes]], write: int) -> None:
         gc.disable()  # a collection would touch, and so copy, every page that holds an object
         for piece in work():
             write_all(write, piece)
+        os.close(write)  # here, because the kernel closes it only after it has taken the memory back
         status = 0
     except BaseException as error:  # noqa: BLE001 - the parent is told by the status; the reason goes to the log
         os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))

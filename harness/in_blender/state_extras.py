@@ -3,10 +3,10 @@
 import bpy
 import numpy as np
 
-from harness.in_blender.state_mesh import MeshKeys, bag, keys_of, mesh_attributes, mix, row_keys
+from harness.in_blender.state_mesh import MeshKeys, bag_with, keys_of, mesh_attributes, mix
 from harness.in_blender.state_plans import file_name
 from harness.in_blender.state_rna import column
-from harness.in_blender.state_values import Value, array_value
+from harness.in_blender.state_values import Value, array_extent, array_value
 
 MAX_PIXELS = 2_000_000
 """Larger images are told apart by file name and size only."""
@@ -63,9 +63,7 @@ def vertex_weights(mesh: bpy.types.Mesh, keys: MeshKeys) -> Value | None:
     table = np.array(rows, dtype=np.float64)
     weights = table[:, 2].astype(np.float32)
     owners = mix(keys.vertex[table[:, 0].astype(np.int64)] + table[:, 1].astype(np.uint64))
-    summary = array_value(weights, inline=False)
-    assert isinstance(summary, dict)
-    return {**summary, "hash": bag(mix(owners + row_keys(weights)))}
+    return {**array_extent(weights), "hash": bag_with(owners, weights)}
 
 
 def image_extras(image: bpy.types.Image) -> dict[str, Value]:

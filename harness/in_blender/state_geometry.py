@@ -7,7 +7,7 @@ collections) are not here. Normals are left out: their last bit differs between 
 import bpy
 import numpy as np
 
-from harness.in_blender.state_mesh import bag, keys_of, mix
+from harness.in_blender.state_mesh import bag, bag_with, keys_of, material_indexes
 from harness.in_blender.state_plans import float_list, unreadable
 from harness.in_blender.state_rna import block_key, column
 from harness.in_blender.state_values import Value, array_value, digest, quantised, rounded
@@ -52,20 +52,20 @@ def geometry_state(o: bpy.types.Object) -> dict[str, Value]:
         return state
     if o.type in {"CURVES", "POINTCLOUD"} and "position" in o.data.attributes:
         positions = column(o.data.attributes["position"].data, "vector", "FLOAT", 3)
-        return {"n_points": len(positions), "bounds": bounds(positions), "hash": digest(quantised(positions).tobytes())}
+        return {"n_points": len(positions), "bounds": bounds(positions), "hash": digest(quantised(positions))}
     return {}
 
 
 def mesh_state(mesh: bpy.types.Mesh) -> dict[str, Value]:
     keys = keys_of(mesh)
-    faces = mix(keys.face + column(mesh.polygons, "material_index", "INT", 1).astype(np.uint64))
+    materials = material_indexes(mesh)
     return {
         "n_vertices": len(keys.vertex),
         "n_edges": len(mesh.edges),
         "n_faces": len(mesh.polygons),
         "bounds": bounds(keys.positions),
         "materials": [block_key(m.original) if m else None for m in mesh.materials],
-        "hash": bag(np.concatenate([keys.vertex, keys.edge, faces])),
+        "hash": f"{bag(keys.vertex, keys.edge)}{bag_with(keys.face, materials)}",
         "print": keys.print,
     }
 

@@ -29,23 +29,30 @@ def rounded(number: float) -> float | str:
     return float(f"{number:.6g}")
 
 
-def digest(data: bytes | memoryview) -> str:
-    return hashlib.blake2b(data, digest_size=12).hexdigest()
+def digest(*parts: bytes | np.ndarray) -> str:
+    """96 bits of SHA-256, the fastest hash here where the processor has instructions for it."""
+    together = hashlib.sha256()
+    for part in parts:
+        together.update(np.ascontiguousarray(part).data if isinstance(part, np.ndarray) else part)
+    return together.hexdigest()[:24]
 
 
 def array_value(array: np.ndarray, *, inline: bool = True) -> Value:
     """A column of numbers, shape (n,) or (n, width): written out when short, else n, hash and bounds."""
     if inline and array.size <= MAX_INLINE:
         return _listed(array.tolist())
-    if array.dtype.kind != "f":
-        return {"n": len(array), "hash": digest(np.ascontiguousarray(array).tobytes())}
-    columns = array.reshape(len(array), -1)
-    summary = {"n": len(array), "hash": digest(quantised(array).tobytes())}
-    if len(array):
+    return {**array_extent(array), "hash": digest(quantised(array) if array.dtype.kind == "f" else array)}
+
+
+def array_extent(array: np.ndarray) -> dict[str, Value]:
+    """How many rows, and for floats the bounds and mean of each column."""
+    extent: dict[str, Value] = {"n": len(array)}
+    if len(array) and array.dtype.kind == "f":
+        columns = array.reshape(len(array), -1)
         for name, measure in (("low", np.min), ("high", np.max)):
-            summary[name] = [rounded(float(measure(columns[:, i]))) for i in range(columns.shape[1])]
-        summary["mean"] = [rounded(float(np.mean(columns[:, i], dtype=np.float64))) for i in range(columns.shape[1])]
-    return summary
+            extent[name] = [rounded(float(measure(columns[:, i]))) for i in range(columns.shape[1])]
+        extent["mean"] = [rounded(float(np.mean(columns[:, i], dtype=np.float64))) for i in range(columns.shape[1])]
+    return extent
 
 
 def quantised(array: np.ndarray) -> np.ndarray:
