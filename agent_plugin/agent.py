@@ -174,7 +174,7 @@ class StepRecorder:
                 **self._common(begun, extra, extra.get("response") or {}),
                 assistant={k: v for k, v in message.items() if k != "extra"},
                 actions=actions,
-                executions=[execution_record(a, o) for a, o in zip(actions, outputs, strict=False)],
+                executions=[self._execution(a, o) for a, o in zip(actions, outputs, strict=False)],
                 observations=[self.message(observation) for observation in observations],
             )
         )
@@ -220,6 +220,14 @@ class StepRecorder:
             content=[self._part(part) for part in parts],
             tool_call_id=message.get("tool_call_id"),
         )
+
+    def _execution(self, action: Action, output: dict[str, Any]) -> Execution:
+        """With what it changed in the scene, which becomes a file."""
+        record = execution_record(action, output)
+        step: StepResult | None = output.get("step")
+        if step is None or step.state_patch is None:
+            return record
+        return record.model_copy(update={"state_patch": self.writer.store_state_patch(step.state_patch)})
 
     def _part(self, part: dict[str, Any]) -> Part:
         if part["type"] == "text":

@@ -67,7 +67,8 @@ def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task) -> F
     verdict = judge_scene(session, task.start_file, keep_scene=paths.scene, keep_script=paths.final_script)
     if workplace.views:
         frames = [Frame(v.frame - 1, 0.0, v.jpeg, v.width, v.height) for v in workplace.views]
-        paths.preview.write_bytes(contact_sheet(frames))
+        labels = [f"{v.label}, frame {v.frame}" for v in workplace.views]
+        paths.preview.write_bytes(contact_sheet(frames, labels))
     return Final(verdict.ok, verdict.problems, verdict.to_json())
 
 

@@ -20,13 +20,10 @@ from pydantic import ConfigDict
 
 from agent_plugin.observations import (
     ImagePlacement,
-    bash_content,
-    blender_content,
+    content_of,
     count_images,
-    error_content,
     place_images,
     placement_for,
-    step_content,
 )
 from agent_plugin.scripted import register_scripted_provider
 from agent_plugin.scripted_file import PROVIDER
@@ -142,15 +139,8 @@ class BlenderLitellmModel(LitellmModel):
         return [self._observation(action, output) for action, output in zip(actions, padded, strict=True)]
 
     def _observation(self, action: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
-        if output.get("error"):
-            content = error_content(output["error"])
-        elif output.get("blender") is not None:
-            content = blender_content(output["blender"])
-        elif output.get("step") is not None:
-            content = step_content(output["step"])
-        else:
-            content = bash_content(output.get("output", ""), output.get("returncode"), output.get("exception_info", ""))
         extra = {k: v for k, v in output.items() if k in ("returncode", "exception_info")}
+        content = content_of(output)
         observation: dict[str, Any] = {"role": "user", "content": content, "extra": extra | {"timestamp": time.time()}}
         if action.get("tool_call_id"):
             observation |= {"role": "tool", "tool_call_id": action["tool_call_id"]}

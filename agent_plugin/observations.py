@@ -23,6 +23,17 @@ _BLIND_ROUTES = ("deepseek/", "sambanova/")
 DROPPED = "[this frame cannot be shown on this model's route]\n"
 
 
+def content_of(output: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a model sees of an action's output, whichever kind it is."""
+    if output.get("error"):
+        return error_content(output["error"])
+    if output.get("blender") is not None:
+        return blender_content(output["blender"])
+    if output.get("step") is not None:
+        return step_content(output["step"])
+    return bash_content(output.get("output", ""), output.get("returncode"), output.get("exception_info", ""))
+
+
 def blender_content(result: ExecutionResult) -> list[dict[str, Any]]:
     """The observation of a run: the report, then each frame after its caption. No tags, so none to forge."""
     parts = [_text(report_text(result))]

@@ -1,5 +1,6 @@
 """Shows a run while it goes on, and its table at the end."""
 
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -13,6 +14,12 @@ from rich.table import Table
 
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome
+
+_MAX_ERROR = 60
+"""Characters in the table; the line that is shown when an episode ends and its record hold more."""
+_TYPE_AGAIN = re.compile(r"^(?:(?:[\w.]*(?:Error|Exception)|litellm\.\w+)(?:: | - ))+")
+_MESSAGE = re.compile(r"""['"]message['"]: ?(?P<quote>['"])(.+?)(?<!\\)(?P=quote)""")
+_FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|$)")
 
 
 class RunProgress:
@@ -98,13 +105,29 @@ def where_to_look(outcomes: Sequence[EpisodeOutcome], run: Path) -> str:
 def _cells(outcome: EpisodeOutcome) -> list[str]:
     key, summary = outcome.key, outcome.summary
     if summary is None:
-        return [key.task.id, key.model, f"{key.attempt}", "", "no result", outcome.error[:60], "", ""]
+        return [key.task.id, key.model, f"{key.attempt}", "", "no result", _short(outcome.error), "", ""]
     cost = f"${summary.cost.usd:.4f}" if summary.cost.is_known else "unknown"
     problems = ", ".join(summary.problems) or ("none" if summary.verdict == "pass" else summary.exit_status)
     return [
         key.task.id, key.model, f"{key.attempt}", f"{summary.n_steps}", summary.verdict, problems,
         f"{summary.seconds:.0f}", cost,
     ]  # fmt: skip
+
+
+def _short(error: str) -> str:
+    """An error in one cell: its type once, and the first sentence.
+
+    Providers' errors come as `BadRequestError: litellm.BadRequestError: OpenAIException - {"message": "…"}`.
+    """
+    kind, colon, what = error.partition(": ")
+    if not kind.isidentifier():
+        kind, colon, what = "", "", error
+    what = _TYPE_AGAIN.sub("", what)
+    message = _MESSAGE.search(what)
+    what = message[2] if message else what
+    sentence = _FIRST_SENTENCE.match(what)
+    text = f"{kind}{colon}{sentence[0] if sentence else what}"
+    return text if len(text) <= _MAX_ERROR else f"{text[: _MAX_ERROR - 3].rstrip()}..."
 
 
 def _verdict(outcome: EpisodeOutcome) -> str:

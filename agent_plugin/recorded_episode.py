@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,13 @@ from pydantic import ValidationError
 from agent_plugin.environment import BlenderEnvironmentConfig
 from agent_plugin.faults import bad_input
 from agent_plugin.tasks import Task
+from harness.state_patch import check_patch
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
-from recorder.records import Action, End, Header, ImagePart, Message, Part, Step
-from recorder.trajectory import read_trajectory
+from recorder.records import Action, End, FileReference, Header, ImagePart, Message, Part, Step
+from recorder.trajectory import MAX_PATCH_BYTES, read_trajectory
 
+_PATCH = re.compile(r"states/[0-9a-f]{64}\.json\.gz")
 _PICTURE = re.compile(r"images/[0-9a-f]{64}\.[a-z]{1,8}")
 
 
@@ -78,17 +81,40 @@ class RecordedEpisode:
 
     def picture(self, part: ImagePart, line: int) -> bytes:
         """The bytes of a picture that stands in this line. Raises CorruptEpisode if they are not the recorded ones."""
-        if not _PICTURE.fullmatch(part.path):
-            raise CorruptEpisode(self.paths.trajectory, line, f"'{part.path}' is not the name of a picture")
+        return self._stored(part, line, "picture", _PICTURE)
+
+    def packed_patch(self, reference: FileReference, line: int) -> bytes:
+        """The file of a state patch that stands in this line. Raises CorruptEpisode if it is not the recorded one."""
+        return self._stored(reference, line, "state patch", _PATCH)
+
+    def state_patch(self, reference: FileReference, line: int) -> dict[str, Any]:
+        """What `harness.state_patch.patched` takes. Raises CorruptEpisode for a file that is damaged or no patch."""
+        packed = self.packed_patch(reference, line)
         try:
-            content = (self.paths.root / part.path).read_bytes()
+            patch: dict[str, Any] = json.loads(_unpacked(packed))
+            check_patch(patch)
+        except (ValueError, RecursionError, zlib.error) as error:
+            raise CorruptEpisode(self.paths.root / reference.path, None, f"cannot be used: {error}") from error
+        return patch
+
+    def check_states(self, number: int) -> None:
+        """Raises CorruptEpisode if a state patch up to step `number` is damaged."""
+        for step in self.steps[:number]:
+            for execution in step.executions:
+                if execution.state_patch:
+                    self.state_patch(execution.state_patch, step.seq + 1)
+
+    def _stored(self, reference: ImagePart | FileReference, line: int, what: str, name: re.Pattern[str]) -> bytes:
+        if not name.fullmatch(reference.path):
+            raise CorruptEpisode(self.paths.trajectory, line, f"'{reference.path}' is not the name of a {what}")
+        path = self.paths.root / reference.path
+        try:
+            content = path.read_bytes()
         except OSError as error:
-            why = f"its picture '{part.path}' cannot be read ({error.strerror})"
+            why = f"its {what} '{reference.path}' cannot be read ({error.strerror})"
             raise CorruptEpisode(self.paths.trajectory, line, why) from error
-        if hashlib.sha256(content).hexdigest() != part.sha256:
-            raise CorruptEpisode(
-                self.paths.root / part.path, None, f"not the picture of line {line} (its hash differs)"
-            )
+        if hashlib.sha256(content).hexdigest() != reference.sha256:
+            raise CorruptEpisode(path, None, f"not the {what} of line {line} (its hash differs)")
         return content
 
     def _message(self, message: Message, *, line: int, as_text: bool) -> dict[str, Any]:
@@ -135,6 +161,17 @@ def argument_of(action: Action, kind: str) -> str | None:
     name = "command" if action.tool != "run_blender" else "code" if kind == "scene" else "script"
     value = action.arguments.get(name)
     return value if isinstance(value, str) else None
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """What gzip made of it. Raises ValueError for more than a patch may hold: it never is in memory."""
+    unpacking = zlib.decompressobj(wbits=31)
+    content = unpacking.decompress(packed, MAX_PATCH_BYTES + 1)
+    if len(content) > MAX_PATCH_BYTES:
+        raise ValueError(f"it unpacks to more than {MAX_PATCH_BYTES >> 20} MiB")
+    if not unpacking.eof or unpacking.unused_data:
+        raise ValueError("it is not one whole gzip file")
+    return content
 
 
 def _records(path: Path) -> tuple[Header, tuple[Step, ...], End | None]:

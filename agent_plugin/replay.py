@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from agent_plugin.recorded_episode import RecordedEpisode, frames_in
@@ -14,7 +14,7 @@ from harness.blender import level_in_force
 from harness.state_diff import diff, summarise
 from recorder.records import Step
 
-Compare = Callable[[RecordedEpisode, Step, list[Ran]], list[Difference]]
+Compare = Callable[[Workplace, Step, list[Ran]], list[Difference]]
 Status = Literal["same", "differs", "not compared", "no action"]
 _MAX_LINES = 12
 _SHOWN_VERSIONS = ("blendscribe", "blendscribe-revision", "bpy", "av", "system")
@@ -74,7 +74,8 @@ def replay_step(place: Workplace, step: Step, reply: Reply, *, compare: Compare 
         if ran[-1].is_submission:
             break
     seconds = time.monotonic() - began
-    differences = compare(place.episode, step, ran) if compare else []
+    differences = compare(place, step, ran) if compare else []
+    ran = [replace(one, state=None) for one in ran]  # of all steps they may fill the memory
     status: Status = "not compared" if compare is None else "differs" if differences else "same"
     return StepReplay(step.step, status, differences, ran, seconds)
 
@@ -124,28 +125,33 @@ def _in_turn(episode: RecordedEpisode, place: Workplace, step: Step) -> StepRepl
     return replay_step(place, step, reply, compare=compare_step)
 
 
-def compare_step(episode: RecordedEpisode, step: Step, ran: list[Ran]) -> list[Difference]:
+def compare_step(place: Workplace, step: Step, ran: list[Ran]) -> list[Difference]:
     """What the actions of a step came to, then and now."""
     found = []
     for position, (recorded, now) in enumerate(zip(step.executions, ran, strict=False)):
-        place = f"step {step.step}, {now.action.tool}"
+        where = f"step {step.step}, {now.action.tool}"
         if len(step.executions) > 1:
-            place += f" (call {position + 1} of {len(step.executions)})"
-        differences = [*compare_executions(recorded, now.execution), *_frames(episode, step, position, now)]
-        found += [difference.inside(place) for difference in differences]
+            where += f" (call {position + 1} of {len(step.executions)})"
+        changes = place.recorded.changes((step.step, position), now.state)
+        differences = [
+            *compare_executions(recorded, now.execution, changes),
+            *_frames(place.episode, step, position, now),
+        ]
+        found += [difference.inside(where) for difference in differences]
     if len(ran) != len(step.executions):
         found.append(Difference(f"step {step.step}: calls that were run", str(len(step.executions)), str(len(ran))))
     return found
 
 
-def compare_edited(episode: RecordedEpisode, step: Step, ran: list[Ran]) -> list[Difference]:
+def compare_edited(place: Workplace, step: Step, ran: list[Ran]) -> list[Difference]:
     """The run of edited code beside the step's own last run, if it had one."""
     runs = [position for position, execution in enumerate(step.executions) if execution.tool == "run_blender"]
     if not runs or not ran:
         return []
+    changes = place.recorded.changes((step.step, runs[-1]), ran[-1].state)
     differences = [
-        *compare_executions(step.executions[runs[-1]], ran[-1].execution),
-        *_frames(episode, step, runs[-1], ran[-1]),
+        *compare_executions(step.executions[runs[-1]], ran[-1].execution, changes),
+        *_frames(place.episode, step, runs[-1], ran[-1]),
     ]
     return [difference.inside(f"step {step.step}, run_blender") for difference in differences]
 

@@ -50,7 +50,7 @@ def write_branch(
     recorder = StepRecorder(writer)
     writer.append(_header(episode, step.step, model))
     for earlier in episode.steps[: step.step - 1]:
-        _copy_pictures(episode, earlier, writer)
+        _copy_files(episode, earlier, writer)
         writer.append(earlier)
     begun = recorder.begin(step.step)
     if reply.format_error:
@@ -89,10 +89,13 @@ def _copy_task(episode: RecordedEpisode, paths: EpisodePaths) -> None:
         shutil.copyfile(episode.paths.task / name, paths.task / name)
 
 
-def _copy_pictures(episode: RecordedEpisode, step: Step, writer: TrajectoryWriter) -> None:
+def _copy_files(episode: RecordedEpisode, step: Step, writer: TrajectoryWriter) -> None:
     for observation in step.observations:
         for part in observation.images:
             writer.store_image(episode.picture(part, step.seq + 1), part.media_type)
+    for execution in step.executions:
+        if execution.state_patch:
+            writer.store_packed_patch(episode.packed_patch(execution.state_patch, step.seq + 1))
 
 
 def _keep_script(place: Workplace, paths: EpisodePaths) -> None:

@@ -5,18 +5,21 @@ temporary files, sizes of encoded videos and figures measured from their pixels 
 and how far a run had printed when it was stopped.
 """
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from harness.state_diff import Change
 from recorder.records import Execution
 
 NOTHING = "(nothing)"
 _STOPPED = ("timeout", "crash", "out_of_memory", "limit", "no_result")
 """Outcomes that cut a run off at a moment which is not the same twice."""
 _MAX_SHOWN = 200
+_MAX_PATHS = 8
 _CHANCE = re.compile(
     r"""(?P<date> \d{4}-\d\d-\d\d (?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
         | \b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s+(?:\d\d:\d\d|\d{4})\b)
@@ -42,7 +45,7 @@ class Difference:
     """One thing that came out differently."""
 
     where: str
-    """`output line 4`, `state`, `frame 2`; with its step and tool in front once these are known."""
+    """`output line 4`, `state, Object/Cube.location`, `frame 2`; its step and tool in front once they are known."""
     recorded: str
     now: str
 
@@ -54,8 +57,14 @@ class Difference:
         return Difference(f"{place}: {self.where}", self.recorded, self.now)
 
 
-def compare_executions(recorded: Execution, now: Execution) -> list[Difference]:
-    """Outcome, exit status, traceback, printed text, changes and state."""
+def compare_executions(
+    recorded: Execution, now: Execution, changes: Sequence[Change] | None = None
+) -> list[Difference]:
+    """Outcome, exit status, traceback, printed text, changes and state.
+
+    `changes` are those from the recorded scene to that of now, where both are known: if there are none, lines that tell
+    what a step changed may differ, by noise.
+    """
     old, new = recorded.blender or {}, now.blender or {}
     found = [*_outcome(old, new)]
     if recorded.returncode != now.returncode and not found:
@@ -67,19 +76,41 @@ def compare_executions(recorded: Execution, now: Execution) -> list[Difference]:
     texts = [
         *first_line("traceback", _traceback(old), _traceback(new)),
         *first_line("printed line", _lines(old, "log", "lines"), _lines(new, "log", "lines")),
-        *first_line("scene change", _lines(old, "changes"), _lines(new, "changes")),
+        *(() if changes == [] else first_line("scene change", _lines(old, "changes"), _lines(new, "changes"))),
     ]
     # each of these stands in the output too, where the rest of the report is
     if not texts and not found:
-        texts = [*first_line("output line", recorded.output, now.output, ignored=_NOT_COMPARED)]
+        told = _change_lines(old, new) if changes == [] else ()
+        texts = [*first_line("output line", recorded.output, now.output, ignored=_NOT_COMPARED + told)]
     found += texts
-    return [*found, *compare_states(recorded, now)]
+    return [*found, *compare_states(recorded, now, changes)]
 
 
-def compare_states(recorded: Execution, now: Execution) -> list[Difference]:
-    """The hash of the scene after a step, where both have one."""
-    old, new = (recorded.blender or {}).get("state_hash"), (now.blender or {}).get("state_hash")
-    return [Difference("state", f"hash {old[:12]}", f"hash {new[:12]}")] if old and new and old != new else []
+def compare_states(recorded: Execution, now: Execution, changes: Sequence[Change] | None = None) -> list[Difference]:
+    """The scene after a step: the first paths that differ, or where `changes` are not known its hash."""
+    old, new = (str((one.blender or {}).get("state_hash") or "") for one in (recorded, now))
+    hashes = f"hash {old[:12]}", f"hash {new[:12]}"
+    if changes is None:
+        return [Difference("state", *hashes)] if old and new and old != new else []
+    causes_first = sorted(changes, key=lambda change: change.name.startswith("evaluated."))
+    found = [_state_difference(change) for change in causes_first[:_MAX_PATHS]]
+    n_more = len(changes) - len(found)
+    return [*found, Difference(f"state, {n_more} more paths", *hashes)] if n_more else found
+
+
+def _state_difference(change: Change) -> Difference:
+    old, new = (_text(value) if change.name else "is there" for value in (change.before, change.after))
+    return Difference(
+        f"state, {change.path}",
+        NOTHING if change.kind == "added" else old,
+        NOTHING if change.kind == "removed" else new,
+    )
+
+
+def _text(value: Any) -> str:
+    """A value of a state, bounded also for a list of differences."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."
 
 
 def first_line(what: str, recorded: str, now: str, *, ignored: tuple[str, ...] = ()) -> Iterator[Difference]:
@@ -99,6 +130,11 @@ def without_chance(text: str) -> str:
 def _numbered(text: str, ignored: tuple[str, ...]) -> list[tuple[int, str]]:
     lines = enumerate(text.splitlines(), start=1)
     return [(number, line) for number, line in lines if not line.startswith(ignored)]
+
+
+def _change_lines(*blenders: dict[str, Any]) -> tuple[str, ...]:
+    """The lines of a report that tell changes."""
+    return tuple(f"  {line}" for blender in blenders for line in _lines(blender, "changes").splitlines())
 
 
 def _outcome(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Difference]:

@@ -25,9 +25,10 @@ from minisweagent.exceptions import Submitted
 
 from agent_plugin.agent import execution_record
 from agent_plugin.environment import BlenderEnvironment
-from agent_plugin.observations import bash_content, blender_content, error_content, step_content
+from agent_plugin.observations import content_of, error_content
 from agent_plugin.recorded_episode import RecordedEpisode, argument_of
 from agent_plugin.replay_compare import Difference, compare_executions, compare_states
+from agent_plugin.replay_states import RecordedStates
 from agent_plugin.submission import is_submitting_step
 from harness.step_report import step_text
 from harness.step_session import StepSession
@@ -54,6 +55,8 @@ class Ran:
     content: list[dict[str, Any]]
     """What a model sees of it."""
     is_submission: bool
+    state: dict[str, Any] | None = None
+    """Of the scene after it, where it took effect and could be measured."""
 
     @property
     def is_good(self) -> bool:
@@ -79,6 +82,7 @@ class Workplace:
     episode: RecordedEpisode
     folder: Path
     environment: BlenderEnvironment = field(init=False)
+    recorded: RecordedStates = field(init=False)
     drift: Drift | None = None
     next_number: int | None = None
     """Of the next step of a scene, where earlier ones were left out."""
@@ -87,6 +91,7 @@ class Workplace:
         settings = self.episode.environment.model_dump() | {"cwd": str(self.folder)}
         self.environment = BlenderEnvironment(**settings)
         self._redactor = Redactor.for_this_machine(folders={str(self.folder): "<workspace>"})
+        self.recorded = RecordedStates(self.episode, self._redactor.clean_texts)
         if self.episode.task.start_file:
             shutil.copyfile(self.episode.task.start_file, self.folder / self.episode.task.start_file.name)
 
@@ -102,7 +107,9 @@ class Workplace:
             is_submission = True
             output = submitted.messages[0]["extra"]["output"]
         record = self._redactor.clean(execution_record(action, output).model_dump(mode="json"))
-        return Ran(action, output, Execution.model_validate(record), _content(output), is_submission)
+        is_measured = "step" in output and output["step"].state_hash is not None
+        state = self.state if is_measured else None
+        return Ran(action, output, Execution.model_validate(record), content_of(output), is_submission, state)
 
     @property
     def state(self) -> dict[str, Any] | None:
@@ -118,6 +125,7 @@ class Workplace:
             session = StepSession(self.environment.workspace, config.harness, config.start)
             self.environment.session = session  # first, so that it is closed if it does not start
             session.start()
+            self.recorded.begin(session.state)
         result = self.environment.session.step(code, number=number or self.next_number, views=views)
         self.next_number = None if number is None else self.next_number
         self.environment.views = result.views or self.environment.views
@@ -225,20 +233,27 @@ def _restore(place: Workplace, before: int, runs: set[tuple[int, int]]) -> None:
         if is_left_out:
             continue
         ran = place.run(action, number=_step_number(step, position), views=False)
-        place.drift = place.drift or _drift(place, step, action, execution, ran, is_step=is_step)
+        place.drift = place.drift or _drift(place, step, position, ran, is_step=is_step)
         if place.drift and place.drift.is_fatal:
             return
+    _lead_on(place, before)
 
 
-def _drift(
-    place: Workplace, step: Step, action: Action, recorded: Execution, ran: Ran, *, is_step: bool
-) -> Drift | None:
-    failed = is_step and not ran.is_good
+def _lead_on(place: Workplace, before: int) -> None:
+    """What is written of the next step leads on from the recorded state, in which a mesh may differ by noise."""
+    session, state = place.environment.session, place.recorded.before(before)
+    if session and state:
+        session.recorded_state = state
+
+
+def _drift(place: Workplace, step: Step, position: int, ran: Ran, *, is_step: bool) -> Drift | None:
+    recorded, failed = step.executions[position], is_step and not ran.is_good
     if not is_step or failed:
         differences = compare_executions(recorded, ran.execution)
     else:
-        differences = compare_states(recorded, ran.execution)
-    where = f"step {step.step}, {action.tool}"
+        changes = place.recorded.changes((step.step, position), ran.state)
+        differences = compare_states(recorded, ran.execution, changes)
+    where = f"step {step.step}, {ran.action.tool}"
     inside = [difference.inside(where) for difference in differences]
     return Drift(step.step, inside, place.state, failed) if inside else None
 
@@ -257,14 +272,3 @@ def _is_run(action: Action) -> bool:
 def _for_mini(action: Action, kind: str) -> dict[str, Any]:
     fields = action.model_dump(exclude_none=True)
     return fields | {"command": argument_of(action, kind) or ""}
-
-
-def _content(output: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a model sees of it, as agent_plugin.model words it."""
-    if output.get("error"):
-        return error_content(output["error"])
-    if output.get("blender") is not None:
-        return blender_content(output["blender"])
-    if output.get("step") is not None:
-        return step_content(output["step"])
-    return bash_content(output.get("output", ""), output.get("returncode"), output.get("exception_info", ""))

@@ -117,6 +117,7 @@ def scene_lines(scene: SceneFacts) -> list[str]:
         *_animated(scene),
         *_moving(scene),
         *_outside(scene),
+        *_cut(scene),
     ]
 
 
@@ -146,6 +147,14 @@ def _outside(scene: SceneFacts) -> list[str]:
     n_samples = len(scene.sampled_frames)
     shown = ", ".join(f"{o.name!r} in {o.n_frames} of {n_samples}" for o in scene.outside[:_MAX_LISTED])
     return [f"  outside the camera's view in sampled frames: {shown}{_more(scene.n_outside, _MAX_LISTED)}"]
+
+
+def _cut(scene: SceneFacts) -> list[str]:
+    if not scene.n_cut:
+        return []
+    shown = ", ".join(f"{o.name!r} ({' and '.join(o.sides)})" for o in scene.cut[:_MAX_LISTED])
+    where = f"cut by the edge of the camera's picture in frame {scene.frame_current}"
+    return [f"  {where}: {shown}{_more(scene.n_cut, _MAX_LISTED)}"]
 
 
 def _more(n: int, shown: int) -> str:

@@ -34,6 +34,14 @@ class Outside(_Facts):
     n_frames: int
 
 
+class Cut(_Facts):
+    """A drawn object that the edge of the camera's picture cuts."""
+
+    name: Name
+    sides: Annotated[list[Name], Field(max_length=4)]
+    """Of the picture: left, right, bottom, top."""
+
+
 class SceneFacts(_Facts):
     """What `in_blender/scene_summary.py` measures; see there."""
 
@@ -57,6 +65,10 @@ class SceneFacts(_Facts):
     n_outside: int
     outside: Annotated[list[Outside], Field(max_length=40)]
     n_always_outside: int
+    frame_current: int = 1
+    n_cut: int = 0
+    cut: Annotated[list[Cut], Field(max_length=40)] = []
+    """In the current frame."""
 
     @property
     def n_frames(self) -> int:

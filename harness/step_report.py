@@ -1,9 +1,19 @@
 """Words a step for the model. Untrusted text stands behind `  | ` or in quotes, as in `report.py`."""
 
 from harness.report import error_lines, log_lines, neutralise, scene_lines
-from harness.step_result import StepResult, StepView
+from harness.step_result import StepOutcome, StepResult, StepView
 
 _NO_MARK = "The scene, your names and the workspace files are as they were before this step."
+_FAILED_HOW: dict[StepOutcome, str] = {
+    "refused": "was refused",
+    "step_error": "raised an exception",
+    "timeout": "took too long",
+    "crash": "crashed",
+    "out_of_memory": "ran out of memory",
+    "limit": "went over a limit",
+    "no_result": "ended too early",
+}
+"""What a model reads; records and JSON keep the identifiers."""
 _MAX_NAMES = 8
 _RESULT_ADVICE = (
     "Note: renders run in a process of their own, so that 'Render Result' and 'Viewer Node' hold no pixels here. Set "
@@ -35,8 +45,10 @@ def _headline(result: StepResult) -> str:
     seconds = f"{result.seconds:.1f} s"
     if result.ok:
         return f"STEP OK: step {result.number} took effect ({seconds})"
-    first, *rest = result.reason.splitlines() or [""]
-    lines = [f"STEP FAILED: step {result.number}: {result.outcome}: {first}", *(f"  | {line}" for line in rest)]
+    how = _FAILED_HOW[result.outcome]
+    # the reason says the same in front of how much it was
+    first, *rest = result.reason.removeprefix("out of memory: ").splitlines() or [""]
+    lines = [f"STEP FAILED: step {result.number} {how}: {first}", *(f"  | {line}" for line in rest)]
     return "\n".join([*lines, f"{_NO_MARK}{_put_back(result.files_put_back)} ({seconds})"])
 
 

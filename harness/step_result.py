@@ -66,13 +66,16 @@ class StepResult:
     """Numbers of earlier good steps that failed when they were run again, and count no more."""
     views_note: str = ""
     """Why there are fewer views than one may expect."""
+    state_patch: dict[str, Any] | None = None
+    """What makes the recorded state out of that of the last step that has a patch (`state_patch.py`); the first leads
+    on from the start. None where the step failed or could not be measured."""
 
     @property
     def ok(self) -> bool:
         return self.outcome == "ok"
 
     def to_json(self) -> dict[str, Any]:
-        """All but the pictures, as JSON-able values."""
+        """All but the pictures and the state, as JSON-able values."""
         return {
             "ok": self.ok,
             "number": self.number,

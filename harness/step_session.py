@@ -1,7 +1,7 @@
 """A live Blender for a scene task: send code step by step; a step that fails leaves no mark.
 
 Owns the sandboxed process (`in_blender/session.py`), the list of good steps, the workspace's copy, and the way
-back when the process is lost: the good steps are run again, and the state hash tells whether they gave the same.
+back when the process is lost: the good steps are run again, and the diff of states tells whether they gave the same.
 Use it in one thread.
 """
 
@@ -27,6 +27,7 @@ from harness.sandbox import REQUEST_FD, RESULT_FD, SandboxedProcess
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.state_diff import diff, state_hash, summarise
+from harness.state_patch import state_patch
 from harness.step_result import StepOutcome, StepResult, StepView
 from harness.workspace import remove_entry
 from harness.workspace_backup import WorkspaceBackup
@@ -98,6 +99,7 @@ class _Measured:
     changes: tuple[str, ...] = ()
     n_changes: int = 0
     state_hash: str | None = None
+    patch: dict[str, Any] | None = None
     scene: SceneFacts | None = None
     views: tuple[StepView, ...] = ()
     views_note: str = ""
@@ -123,6 +125,11 @@ class StepSession:
         self.level = level_in_force(settings)
         self._n_steps = self._n_requests = 0
         self._state: dict[str, Any] = {}
+        self._good_state: dict[str, Any] | None = None
+        """After the last good step, as it was measured last; None where it was not."""
+        self.recorded_state: dict[str, Any] = {}
+        """From which the next step's patch leads on: that of the start or of the last patch, whatever a rebuild gave
+        since. A replay puts the recorded one here."""
         self._process: SandboxedProcess | None = None
         self._resources = ExitStack()
         self._at_start, self._now = WorkspaceBackup(self.workspace), WorkspaceBackup(self.workspace)
@@ -143,6 +150,7 @@ class StepSession:
         with _disk_errors():
             self._at_start.take()
         self._start_blender()
+        self.recorded_state = self._state
 
     def step(self, code: str, *, views: bool | None = None, number: int | None = None) -> StepResult:
         """Run `code`. What it does wrong is in the result; raises HarnessError for what is not its doing.
@@ -166,6 +174,8 @@ class StepSession:
             with _disk_errors():
                 self._now.restore()
             self.good_steps.append(GoodStep(self._n_steps, code, measured.state_hash))
+            self._good_state = None if measured.patch is None else self._state
+            self.recorded_state = self._good_state or self.recorded_state
         else:
             outcome, reason, error = self._failure(failed, answer)
             if failed is None:
@@ -183,6 +193,7 @@ class StepSession:
             changes=measured.changes,
             n_changes=measured.n_changes,
             state_hash=measured.state_hash,
+            state_patch=measured.patch,
             scene=measured.scene,
             views=measured.views,
             views_failed=not measured.is_all_drawn,
@@ -257,7 +268,7 @@ class StepSession:
 
     def _rebuild(self) -> _Rebuilt:
         """Start again and run the good steps again, on the files they found; then put the files of now back."""
-        hash_before = self.good_steps[-1].state_hash if self.good_steps else None
+        before = self._good_state if self.good_steps else None
         failed: list[int] = []
         with _disk_errors():
             self._now.take()
@@ -268,7 +279,7 @@ class StepSession:
             self._start_blender()
             if self._run_again(failed):
                 break
-        is_same = self._is_as_before(hash_before) and not failed
+        is_same = self._is_as_before(before) and not failed
         with _disk_errors():
             self._now.restore()
         return _Rebuilt(is_same, tuple(failed))
@@ -284,13 +295,14 @@ class StepSession:
                     return False
         return True
 
-    def _is_as_before(self, hash_before: str | None) -> bool:
-        """Whether the scene has this hash again. One that could not be measured before is not measured now."""
-        if hash_before is None:
+    def _is_as_before(self, before: dict[str, Any] | None) -> bool:
+        """Whether the scene is this again. One that could not be measured before is not measured now."""
+        if before is None:
             return True
         hash_now = self._measure(views=False).state_hash
         self.good_steps[-1:] = [replace(step, state_hash=hash_now) for step in self.good_steps[-1:]]
-        return hash_now == hash_before
+        self._good_state = None if hash_now is None else self._state
+        return self._good_state is not None and _is_same_scene(before, self._good_state)
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -328,28 +340,27 @@ class StepSession:
         if "measured" not in answer.messages:
             self._stop()
         message = answer.messages.get("measured", {})
-        lines, n_changes, hash_now = self._compare(_parse_state(message.get("state")))
-        return _Measured(
-            changes=lines,
-            n_changes=n_changes,
-            state_hash=hash_now,
+        compared = self._compare(_parse_state(message.get("state")))
+        return replace(
+            compared,
             scene=parse_scene_facts(_mapping(message.get("summary"))),
             views=tuple(_views(message.get("views"))),
             views_note=_views_note(message.get("views")),
             is_all_drawn=message.get("is_all_drawn") is True or not views,
         )
 
-    def _compare(self, state: dict[str, Any] | None) -> tuple[tuple[str, ...], int, str | None]:
-        """What changed since the last state (lines for a model, their number) and the hash of this one."""
+    def _compare(self, state: dict[str, Any] | None) -> _Measured:
+        """What changed since the last state, for a model and for the record, and the hash of this one."""
         if state is None:
-            return _UNMEASURED, 0, None
+            return _Measured(changes=_UNMEASURED)
         try:
             changes = diff(self._state, state) if self._state else []
             lines, hash_now = tuple(summarise(changes, max_lines=_MAX_CHANGE_LINES)), state_hash(state)
+            patch = state_patch(self.recorded_state, state) if self.recorded_state else None
         except Exception:  # noqa: BLE001 - a step's code could reach the pipe: this may be a state in form only
-            return _UNMEASURED, 0, None
+            return _Measured(changes=_UNMEASURED)
         self._state = state
-        return lines, len(changes), hash_now
+        return _Measured(changes=lines, n_changes=len(changes), state_hash=hash_now, patch=patch)
 
     @property
     def _measure_seconds(self) -> float:
@@ -492,6 +503,15 @@ def _parse_state(state: Any) -> dict[str, Any] | None:
         and all(isinstance(block, dict) for block in state["blocks"].values())
     )
     return state if is_state else None
+
+
+def _is_same_scene(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """No difference but noise: a mesh edited in edit mode has another hash each time, since its elements are numbered
+    in another order."""
+    try:
+        return not diff(before, now)
+    except Exception:  # noqa: BLE001 - as in `_compare`, a state in form only
+        return False
 
 
 def _views_note(drawn: Any) -> str:

@@ -46,6 +46,11 @@ class EpisodePaths:
         return self.root / "images"
 
     @property
+    def states(self) -> Path:
+        """Scene tasks: what each step changed in the scene state."""
+        return self.root / "states"
+
+    @property
     def task(self) -> Path:
         return self.root / "task"
 

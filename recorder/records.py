@@ -63,6 +63,15 @@ class Action(Record):
     """Why it was not run (unknown tool, malformed arguments)."""
 
 
+class FileReference(Record):
+    """A file in the episode's folder."""
+
+    path: str
+    """Relative to the episode: `states/<sha256>.json.gz`."""
+    sha256: str
+    n_bytes: int
+
+
 class Execution(Record):
     """What came of one action."""
 
@@ -74,6 +83,9 @@ class Execution(Record):
     seconds: float
     blender: dict[str, Any] | None = None
     """Everything the harness measured (ExecutionResult.to_json), for run_blender."""
+    state_patch: FileReference | None = None
+    """For a step of a scene that took effect: what leads on from the state recorded before it (`state_patch.py` has the
+    form). None for one that could not be measured, and in episodes from before there were patches."""
 
 
 class Cost(Record):
@@ -194,5 +206,5 @@ class EpisodeSummary(Record):
     cost: Cost
     seconds: float
     files: dict[str, str]
-    """Name -> SHA-256 of what the episode folder holds beside images and this file."""
+    """Name -> SHA-256 of what the episode folder holds beside images, state patches and this file."""
     finished_at: str

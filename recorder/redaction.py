@@ -90,6 +90,16 @@ class Redactor:
             return [self.clean(item) for item in value]
         return value
 
+    def clean_texts(self, value: Any) -> Any:
+        """The same for what a script made, where keys are its names: nothing is removed for the name alone."""
+        if isinstance(value, str):
+            return self._clean_text(value)
+        if isinstance(value, Mapping):
+            return {self._clean_text(str(k)): self.clean_texts(v) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.clean_texts(item) for item in value]
+        return value
+
     def _clean_member(self, key: str, value: Any) -> Any:
         # a number is a count (as in an end line's `redactions`), not a secret
         holds_secret = is_secret_field(key) and value and isinstance(value, str | Mapping | list | tuple)

@@ -1,5 +1,6 @@
 """Writes and reads `trajectory.jsonl`: append only, one line an event, on disk before the next step begins."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -11,9 +12,11 @@ from pydantic import ValidationError
 
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
-from recorder.records import LINE, SCHEMA_VERSION, End, EpisodeSummary, Header, ImagePart, Step
+from recorder.records import LINE, SCHEMA_VERSION, End, EpisodeSummary, FileReference, Header, ImagePart, Step
 from recorder.redaction import Redactor
 
+MAX_PATCH_BYTES = 64 << 20
+"""Of a state patch as JSON. A session's answer, which it is taken from, is no larger."""
 _ENDINGS = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
 
 
@@ -44,6 +47,35 @@ class TrajectoryWriter:
         if not (self.paths.images / name).exists():
             write_atomically(self.paths.images / name, content)
         return ImagePart(path=f"images/{name}", sha256=digest, media_type=media_type, n_bytes=len(content))
+
+    def store_state_patch(self, patch: dict[str, Any]) -> FileReference | None:
+        """Keep what a step changed in the scene, cleaned, under the hash of its file; equal ones share a file.
+
+        None for one that its reader would refuse: larger than MAX_PATCH_BYTES, or nested without end.
+        """
+        try:
+            content = json.dumps(self.redactor.clean_texts(patch), separators=(",", ":"), allow_nan=False).encode()
+        except RecursionError:  # a step's code can forge a state
+            return None
+        if len(content) > MAX_PATCH_BYTES:
+            return None
+        packed = gzip.compress(content, mtime=0)
+        return self.store_packed_patch(packed)
+
+    def store_packed_patch(self, packed: bytes) -> FileReference:
+        """Keep a patch that is a file already."""
+        digest = hashlib.sha256(packed).hexdigest()
+        name = f"{digest}.json.gz"
+        if not (self.paths.states / name).exists():
+            self._make_states()
+            write_atomically(self.paths.states / name, packed)
+        return FileReference(path=f"states/{name}", sha256=digest, n_bytes=len(packed))
+
+    def _make_states(self) -> None:
+        """The folder, which only an episode of a scene has."""
+        if not self.paths.states.is_dir():
+            self.paths.states.mkdir()
+            sync_folder(self.paths.root)
 
     def close(self) -> None:
         self._file.close()

@@ -79,6 +79,7 @@ def _all(recorded: "RecordedEpisode", *, quiet: bool) -> tuple["Replay", str, bo
         if not quiet:
             print(_printable(_line(recorded, step)), flush=True)
 
+    recorded.check_states(len(recorded.steps))
     result = replay_all(recorded, say)
     number = result.first_different
     n_run = sum(step.status != "no action" for step in result.steps)
@@ -101,7 +102,8 @@ def _one(
     from agent_plugin.replay_reply import asked_reply, edited_reply, recorded_reply
 
     step = recorded.step(number)
-    recorded.conversation_before(number + 1)  # a damaged picture is told before anything is run
+    recorded.conversation_before(number + 1)  # a damaged file is told before anything is run
+    recorded.check_states(number)
     given = edited_reply(recorded, step, code) if code else recorded_reply(step, recorded.header.task_kind)
     if not model and not given.actions:
         why = "the reply held no usable call" if step.format_error else "what its calls came to was not recorded"

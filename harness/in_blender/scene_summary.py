@@ -1,12 +1,15 @@
 """Measures the scene that a script left: bounded facts for a prompt, with counts of what they leave out.
 
 No opinion here. "Outside the view" means that the object's evaluated bounding box lies wholly beyond one
-plane of the camera's frustum: conservative, so that nothing visible is ever called invisible.
+plane of the camera's frustum: conservative, so that nothing visible is ever called invisible. "Cut" means that an
+object in view reaches beyond the picture's edge; see `_cut`.
 """
 
 import bpy
 import numpy as np
 from mathutils import Matrix
+
+from harness.in_blender.node_time import has_timed_nodes
 
 DRAWN_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"}
 """Object types that a Workbench render draws."""
@@ -14,7 +17,13 @@ MAX_OBJECTS = 4_000
 MAX_INSTANCES = 50_000
 MAX_MOVING = 8
 MAX_NAMES = 40
-_PHYSICS_MODIFIERS = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "DYNAMIC_PAINT", "OCEAN", "NODES"}
+MAX_EXACT = 200
+MAX_EXACT_VERTICES = 20_000
+"""How many objects are looked at vertex by vertex to see whether they are cut, and how large ones."""
+SIDES = ("left", "right", "bottom", "top")
+_SEEN, _OVER = 0.98, 1.02
+"""From the middle of the picture to its edge is 1: a hundredth of the picture is neither seen nor missed."""
+_PHYSICS_MODIFIERS = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "DYNAMIC_PAINT", "OCEAN"}
 
 
 def measure(n_samples: int) -> dict[str, object]:
@@ -22,6 +31,8 @@ def measure(n_samples: int) -> dict[str, object]:
     scene = bpy.context.scene
     frames = sample_frames(scene.frame_start, scene.frame_end, n_samples)
     drawn = [o for o in scene.objects if o.type in DRAWN_TYPES and not o.hide_render][:MAX_OBJECTS]
+    frame_current = scene.frame_current
+    cut = _cut(scene, drawn) if scene.camera else []
     matrices, n_outside = _sample(scene, drawn, frames)
     moving = [i for i in range(len(drawn)) if _moves(matrices[:, i])]
     n_instances, n_faces = _count_instances()
@@ -30,6 +41,7 @@ def measure(n_samples: int) -> dict[str, object]:
         "frame_start": scene.frame_start,
         "frame_end": scene.frame_end,
         "frame_step": scene.frame_step,
+        "frame_current": frame_current,
         "fps": scene.render.fps / scene.render.fps_base,
         "engine": scene.render.engine,
         "resolution": _resolution(scene),
@@ -54,6 +66,8 @@ def measure(n_samples: int) -> dict[str, object]:
         "outside": [{"name": o.name, "n_frames": int(n)} for o, n in zip(drawn, n_outside, strict=True) if n][
             :MAX_NAMES
         ],
+        "n_cut": len(cut),
+        "cut": [{"name": name, "sides": sides} for name, sides in cut[:MAX_NAMES]],
         "n_always_outside": int(sum(n == len(frames) for n in n_outside)) if scene.camera else 0,
     }
 
@@ -86,6 +100,52 @@ def _sample(
     return matrices, n_outside
 
 
+def _cut(scene: bpy.types.Scene, objects: list[bpy.types.Object]) -> list[tuple[str, list[str]]]:
+    """Objects that the picture's edge cuts in the current frame, and the sides on which they reach beyond it.
+
+    Not listed, because they are hardly meant to be in the picture as a whole: what reaches behind the camera, what is
+    larger than the picture both ways, and what goes beyond three sides of it (a room, a ground, a backdrop).
+    """
+    graph = bpy.context.evaluated_depsgraph_get()
+    evaluated = [o.evaluated_get(graph) for o in objects]
+    if not evaluated:
+        return []
+    corners = np.array([o.bound_box for o in evaluated])
+    to_clip = np.array(_view_matrix(scene, graph)) @ np.array([o.matrix_world for o in evaluated])
+    is_cut = _sides_cut(to_clip, corners).any(axis=1)
+    found = np.flatnonzero(is_cut & ~_is_outside(to_clip, corners) & ~_draws_instances(evaluated))
+    cut = []
+    for number, i in enumerate(found):
+        # a box has corners where a ball has none
+        points = _vertices(evaluated[i], corners[i]) if number < MAX_EXACT else corners[i]
+        sides = _sides_cut(to_clip[i : i + 1], points[np.newaxis])[0]
+        if sides.any():
+            cut.append((objects[i].name, [name for name, is_there in zip(SIDES, sides, strict=True) if is_there]))
+    return cut
+
+
+def _vertices(o: bpy.types.Object, corners: np.ndarray) -> np.ndarray:
+    """The points of an evaluated mesh; the corners of its box for what is no mesh, or is a large one."""
+    if o.type != "MESH" or not 0 < len(o.data.vertices) <= MAX_EXACT_VERTICES:
+        return corners
+    points = np.empty(3 * len(o.data.vertices), dtype=np.float32)
+    o.data.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)
+
+
+def _sides_cut(to_clip: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """For each object [object, SIDES], whether the picture's edge cuts it there: all False for what is not listed."""
+    xyz, w = _to_clip_space(to_clip, points)
+    is_in_front = (xyz[..., 2:] >= -w).all(axis=(1, 2))
+    with np.errstate(all="ignore"):
+        places = xyz[..., :2] / w
+    low, high = places.min(axis=1), places.max(axis=1)
+    beyond = np.stack([low[:, 0] < -_OVER, high[:, 0] > _OVER, low[:, 1] < -_OVER, high[:, 1] > _OVER], axis=1)
+    is_seen = (low < _SEEN).all(axis=1) & (high > -_SEEN).all(axis=1)
+    is_around = (high - low >= 2).all(axis=1) | (beyond.sum(axis=1) > 2)
+    return np.asarray(beyond & (is_in_front & is_seen & ~is_around)[:, np.newaxis])
+
+
 def _draws_instances(objects: list[bpy.types.Object]) -> np.ndarray:
     """Objects that also draw copies elsewhere cannot be called outside by their own box."""
     return np.array([o.is_instancer or _has_nodes(o) for o in objects], dtype=bool)
@@ -108,11 +168,16 @@ def _view_matrix(scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> Matrix:
 
 def _is_outside(to_clip: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """For each object, whether all 8 corners lie beyond one of the 6 clip planes |x|, |y|, |z| <= w."""
-    points = np.concatenate([corners, np.ones((*corners.shape[:2], 1))], axis=2) @ np.swapaxes(to_clip, 1, 2)
-    xyz, w = points[..., :3], points[..., 3:]
+    xyz, w = _to_clip_space(to_clip, corners)
     beyond = np.concatenate([xyz > w, xyz < -w], axis=2)
     is_beyond_plane = np.asarray(beyond.all(axis=1))
     return np.asarray(is_beyond_plane.any(axis=1))
+
+
+def _to_clip_space(to_clip: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points [object, point, 3] under each object's matrix: (x, y, z) and w."""
+    clipped = np.concatenate([points, np.ones((*points.shape[:2], 1))], axis=2) @ np.swapaxes(to_clip, 1, 2)
+    return clipped[..., :3], clipped[..., 3:]
 
 
 def _moves(matrices: np.ndarray) -> bool:
@@ -168,6 +233,6 @@ def _animation_sources(o: bpy.types.Object) -> list[str]:
         sources.append("drivers")
     if o.constraints:
         sources.append("constraints")
-    if o.rigid_body or any(m.type in _PHYSICS_MODIFIERS for m in o.modifiers):
+    if o.rigid_body or any(m.type in _PHYSICS_MODIFIERS for m in o.modifiers) or has_timed_nodes(o):
         sources.append("simulation or nodes")
     return sources

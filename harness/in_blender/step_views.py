@@ -17,21 +17,24 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from harness.in_blender.node_time import has_timed_nodes, simulates
+
 _DIRECTIONS = (Vector((0.75, -1.0, 0.62)).normalized(), Vector((-0.9, -0.5, 0.45)).normalized())
 """From the scene to the camera; the second for what the first sees edge-on."""
+_SLIVER = 0.01
+"""A share of the picture: what shows less than this is looked at from the second direction too."""
 _LENS_DEGREES = 40.0
-_MARGIN = 1.12
+_MARGIN = 1.06
 _SMALLEST = 1e-5
 _DRAWN_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"}
 _MAX_INSTANCES = 20_000
-_OUTSIZED = 12.0
-"""A ground or sky this much larger than all the rest is not framed."""
+_OUTSIZED = 8.0
+"""A ground or sky this many times larger than all the rest together is not framed, and the label says so."""
+_MAX_NAMES = 2
 _SIMULATING_SECONDS = 8.0
 _SIMULATIONS = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}
 _MAX_NODES_DEEP = 12
 _MAX_PIXELS = 4_000_000
-
-Box = tuple[Vector, Vector]
 
 
 def draw(width: int, height: int, n_frames: int) -> Iterator[dict[str, Any]]:
@@ -39,25 +42,28 @@ def draw(width: int, height: int, n_frames: int) -> Iterator[dict[str, Any]]:
     scene = bpy.context.scene
     _prepare(scene, width, height)
     frames: list[int] = []
-    boxes: list[Box] = []
+    corners: list[np.ndarray] = []
+    outsized: dict[str, None] = {}
     has_camera = scene.camera is not None
     for frame in _run_through(scene, _frames(scene, n_frames)):
         frames.append(frame)
-        boxes += _bounds()
+        found, names = _bounds()
+        corners += found
+        outsized |= dict.fromkeys(names)
         if has_camera:
-            yield _draw(f"scene camera '{scene.camera.name}'", frame)
-    if not boxes:
+            yield _draw(f"scene camera '{scene.camera.name}'", frame)[0]
+    if not corners:
         yield {"note": "none of the whole scene, because it holds nothing that a render would show"}
         return
-    camera, box = _add_camera(scene), _join(boxes)
+    camera, label = _add_camera(scene), _label(list(outsized))
     for frame in frames[:1] if has_camera else frames:
         scene.frame_set(frame)
+        best: tuple[dict[str, Any], float] = ({}, -1.0)
         for direction in _DIRECTIONS:
-            _place(camera, box, direction, width / height)
-            view = _draw("three-quarter view of the whole scene", frame)
-            if "jpeg" in view:
-                break
-        yield view
+            if best[1] < _SLIVER:
+                _place(camera, np.concatenate(corners), direction, width / height)
+                best = max(best, _draw(label, frame), key=lambda drawn: drawn[1])
+        yield best[0]
 
 
 def _prepare(scene: bpy.types.Scene, width: int, height: int) -> None:
@@ -168,7 +174,7 @@ def _is_animated(scene: bpy.types.Scene) -> bool:
     handlers = bpy.app.handlers
     return (
         any(action.users for action in bpy.data.actions)
-        or any(o.animation_data and o.animation_data.drivers for o in scene.objects)
+        or any((o.animation_data and o.animation_data.drivers) or has_timed_nodes(o) for o in scene.objects)
         or any(handlers.frame_change_pre)
         or any(handlers.frame_change_post)
     )
@@ -183,7 +189,7 @@ def _is_simulated(scene: bpy.types.Scene) -> bool:
 
 def _simulates(modifier: bpy.types.Modifier) -> bool:
     if modifier.type == "NODES":
-        return modifier.node_group is not None and any(n.type == "SIMULATION_OUTPUT" for n in modifier.node_group.nodes)
+        return simulates(modifier)
     if modifier.type == "PARTICLE_SYSTEM":
         return bool(modifier.particle_system.settings.type == "EMITTER")
     return modifier.type in _SIMULATIONS
@@ -207,9 +213,9 @@ def _run_through(scene: bpy.types.Scene, frames: list[int]) -> Iterator[int]:
 # space
 
 
-def _bounds() -> list[Box]:
-    """One box around all that is drawn, instances included; far larger things such as a ground left out."""
-    boxes = []
+def _bounds() -> tuple[list[np.ndarray], list[str]]:
+    """The box [corner, 3] of each thing drawn, instances included, and names of what is left out as far larger."""
+    boxes: list[tuple[str, np.ndarray]] = []
     for number, instance in enumerate(bpy.context.evaluated_depsgraph_get().object_instances):
         if number > _MAX_INSTANCES:
             break
@@ -218,20 +224,24 @@ def _bounds() -> list[Box]:
             matrix = instance.matrix_world
             corners = np.array([matrix @ Vector(corner) for corner in o.bound_box])
             if np.isfinite(corners).all():
-                boxes.append((Vector(corners.min(axis=0)), Vector(corners.max(axis=0))))
-    boxes.sort(key=_size, reverse=True)
-    while len(boxes) > 1 and _size(boxes[0]) > _OUTSIZED * _size(_join(boxes[1:])) > 0:
-        boxes.pop(0)
-    return [_join(boxes)] if boxes else []
+                boxes.append((o.name, corners))
+    boxes.sort(key=lambda named: _size(named[1]), reverse=True)
+    outsized = []
+    while len(boxes) > 1 and _size(boxes[0][1]) > _OUTSIZED * _size(np.concatenate([box for _, box in boxes[1:]])) > 0:
+        outsized.append(boxes.pop(0)[0])
+    return [box for _, box in boxes], outsized
 
 
-def _join(boxes: list[Box]) -> Box:
-    lows, highs = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
-    return Vector(lows.min(axis=0)), Vector(highs.max(axis=0))
+def _label(outsized: list[str]) -> str:
+    if not outsized:
+        return "three-quarter view of the whole scene"
+    more = f" and {n} more" if (n := len(outsized) - _MAX_NAMES) > 0 else ""
+    names = ", ".join(map(repr, outsized[:_MAX_NAMES]))
+    return f"three-quarter view; too large for it: {names}{more}"
 
 
-def _size(box: Box) -> float:
-    return float((box[1] - box[0]).length)
+def _size(corners: np.ndarray) -> float:
+    return float(np.linalg.norm(np.ptp(corners, axis=0)))
 
 
 def _add_camera(scene: bpy.types.Scene) -> bpy.types.Object:
@@ -242,33 +252,47 @@ def _add_camera(scene: bpy.types.Scene) -> bpy.types.Object:
     return scene.camera
 
 
-def _place(camera: bpy.types.Object, box: Box, direction: Vector, aspect: float) -> None:
-    """So far from the box that all of it is in view."""
-    center, radius = (box[0] + box[1]) / 2, max(_size(box) / 2, _SMALLEST)
-    half = math.atan(math.tan(camera.data.angle / 2) / max(aspect, 1.0))
-    distance = radius * _MARGIN / math.sin(half)
-    camera.data.clip_start, camera.data.clip_end = max((distance - radius) / 10, 1e-6), distance + 100 * radius
-    rotation = direction.to_track_quat("Z", "Y").to_matrix().to_4x4()
-    camera.matrix_world = Matrix.Translation(center + direction * distance) @ rotation
+def _place(camera: bpy.types.Object, corners: np.ndarray, direction: Vector, aspect: float) -> None:
+    """As near as all corners are in view, with a margin.
+
+    In the camera's own axes each corner (x, y, z) asks for |x - camera x| <= slope * (camera z - z), and the same in y.
+    The strictest corner on either side gives the place between them, and how far back the camera has to be.
+    """
+    rotation = direction.to_track_quat("Z", "Y").to_matrix()
+    center = (corners.min(axis=0) + corners.max(axis=0)) / 2
+    x, y, z = ((corners - center) @ np.array(rotation)).T
+    slope = math.tan(camera.data.angle / 2) / _MARGIN
+    slope_x, slope_y = slope * min(1.0, aspect), slope / max(1.0, aspect)  # the angle is that of the longer side
+    right, left = (slope_x * z + x).max(), (slope_x * z - x).max()
+    upper, lower = (slope_y * z + y).max(), (slope_y * z - y).max()
+    size = max(_size(corners), _SMALLEST)
+    back = max((right + left) / (2 * slope_x), (upper + lower) / (2 * slope_y), z.max() + size / 2)
+    place = Vector(((right - left) / 2, (upper - lower) / 2, back))
+    camera.data.clip_start, camera.data.clip_end = max((back - z.max()) / 10, 1e-6), back - z.min() + 100 * size
+    camera.matrix_world = Matrix.Translation(Vector(center) + rotation @ place) @ rotation.to_4x4()
 
 
-def _draw(label: str, frame: int) -> dict[str, Any]:
+def _draw(label: str, frame: int) -> tuple[dict[str, Any], float]:
+    """The view, or a note where it would be empty, and how much of it is not background."""
     render = bpy.context.scene.render
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "view.jpg")
         render.filepath = path
         bpy.ops.render.render(write_still=True)
-        if _is_uniform(path):
-            return {"note": f"{label}, frame {frame}, is left out: it is one even colour"}
+        share = _figure_share(path)
+        if not share:
+            return {"note": f"{label}, frame {frame}, is left out: it is one even colour"}, share
         with open(path, "rb") as file:
             jpeg = base64.b64encode(file.read()).decode()
     size = {"width": render.resolution_x, "height": render.resolution_y}
-    return {"label": label, "frame": frame, "jpeg": jpeg, **size}
+    return {"label": label, "frame": frame, "jpeg": jpeg, **size}, share
 
 
-def _is_uniform(path: str) -> bool:
+def _figure_share(path: str) -> float:
+    """How much of the picture has another colour than its corner."""
     image = bpy.data.images.load(path)
     pixels = np.empty(len(image.pixels), dtype=np.float32)
     image.pixels.foreach_get(pixels)
     bpy.data.images.remove(image)
-    return float(np.ptp(pixels.reshape(-1, 4)[:, :3], axis=0).max()) < 0.02
+    colors = pixels.reshape(-1, 4)[:, :3]
+    return float((np.abs(colors - colors[0]).max(axis=1) > 0.02).mean())

@@ -9,6 +9,7 @@ from agent_plugin.observations import (
     DROPPED,
     bash_content,
     blender_content,
+    content_of,
     count_images,
     error_content,
     place_images,
@@ -190,3 +191,10 @@ def test_bash_shows_status_and_stop() -> None:
 def test_text_that_no_request_can_hold_is_replaced() -> None:
     """Half a surrogate pair, from a file name that is not UTF-8, becomes a question mark."""
     assert error_content("a\udcff")[0]["text"] == "<error>a?</error>\n"
+
+
+def test_the_kind_of_output_decides() -> None:
+    """A call that was not run, a run, or a command."""
+    assert content_of({"error": "no such tool", "output": "x"}) == error_content("no such tool")
+    assert content_of({"blender": result(), "output": "x"}) == blender_content(result())
+    assert content_of({"output": "x", "returncode": 3}) == bash_content("x", 3, "")

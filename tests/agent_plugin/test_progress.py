@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from agent_plugin.episode import EpisodeKey
@@ -104,6 +105,39 @@ def test_the_table_has_a_row_an_episode() -> None:
         ["d", "m/[x]", "1", "7", "fail", "x, y", "12", "$1.2500"],
     ]
     assert all(name in shown(target) for name in ("task", "model", "attempt", "steps", "verdict", "problems", "cost"))
+
+
+@pytest.mark.parametrize(
+    ("error", "cell"),
+    [
+        ("stopped by the user", "stopped by the user"),
+        ("Timeout: no answer [x]", "Timeout: no answer [x]"),
+        (
+            "BadRequestError: litellm.BadRequestError: OpenAIException - No such model. See https://x.y/z for a list.",
+            "BadRequestError: No such model.",
+        ),
+        ("Timeout: litellm.Timeout: APITimeoutError - Request timed out. Error_str: x", "Timeout: Request timed out."),
+        (
+            'AuthenticationError: litellm.AuthenticationError: AnthropicException - {"type":"error","error":'
+            '{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"req_1"}',
+            "AuthenticationError: invalid x-api-key",
+        ),
+        (
+            "E: litellm.E: Error code: 400 - {'error': {'message': \"It's full.\", 'type': 'x'}}",
+            "E: It's full.",
+        ),
+        ("APIError: litellm.APIError: " + "many words " * 20, f"APIError: {'many words ' * 4}man..."),
+        ("trajectory.jsonl: line 3: torn", "trajectory.jsonl: line 3: torn"),
+        ("E: version 4.5 is missing. Install it.", "E: version 4.5 is missing."),
+    ],
+)
+def test_an_error_is_one_short_cell(error: str, cell: str) -> None:
+    """The type once, the first sentence, and never more than 60 characters."""
+    target = console()
+    target.print(results_table([EpisodeOutcome(key("c"), None, error=error)]))
+    (row,) = [line.split("│") for line in shown(target).splitlines() if "no result" in line]
+    assert row[5].strip() == cell
+    assert len(cell) <= 60
 
 
 def test_the_last_lines_say_where_to_look() -> None:

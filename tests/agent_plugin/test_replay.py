@@ -1,5 +1,7 @@
 """`blendscribe replay`, with real episodes: what was recorded comes out again, and what does not is said where."""
 
+import gzip
+import hashlib
 import json
 import shutil
 import sys
@@ -12,7 +14,7 @@ import pytest
 from agent_plugin.cli import main
 from recorder.paths import EpisodePaths
 from recorder.records import End, Header, Step
-from recorder.trajectory import read_summary, read_trajectory
+from recorder.trajectory import MAX_PATCH_BYTES, read_summary, read_trajectory
 from tests.agent_plugin.conftest import CALLS_LITELLM, SUBMIT, ScriptModel, bash, blender
 from tests.agent_plugin.episodes import fingerprints, play
 from tests.conftest import FILM, RENDER
@@ -24,6 +26,16 @@ Replay = Callable[..., tuple[int, str, str]]
 DONE = "print('COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT')"
 BALL = "import bpy\nball = bpy.data.objects['Cube']\nball.name = 'Ball'\nball.location = (0, 0, 2)"
 LIFT = "ball.location.z += 1\nprint('lifted to', ball.location.z)"
+KNOT = """
+import bpy
+bpy.ops.mesh.primitive_uv_sphere_add()
+ball = bpy.context.object
+bpy.ops.object.mode_set(mode='EDIT')
+bpy.ops.mesh.subdivide(smoothness=0.5)
+bpy.ops.mesh.bevel(offset=0.01, segments=2)
+bpy.ops.object.mode_set(mode='OBJECT')
+"""
+"""Numbers the elements of its mesh in another order in each process, so that the state hash is another each time."""
 CHANCE = "import random\nball.location.x = random.random() * 4"
 
 
@@ -76,6 +88,13 @@ def random_scene(tmp_path_factory: pytest.TempPathFactory, script_model: ScriptM
 
 
 @pytest.fixture(scope="module")
+def knot(tmp_path_factory: pytest.TempPathFactory, script_model: ScriptModel) -> Path:
+    """Its first step has another hash whenever it is run."""
+    model = script_model(code(KNOT), code(LIFT), code(DONE))
+    return play(tmp_path_factory.mktemp("knot"), model, kind="scene", harness={"visual_feedback": False})
+
+
+@pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory, script_model: ScriptModel) -> Path:
     """Steps: 1 writes and runs, 2 keeps a picture and breaks it, 3 repairs it, 4 fails thrice, 5 hands in."""
     folder = tmp_path_factory.mktemp("video")
@@ -122,7 +141,7 @@ def test_chance_is_found_at_its_step(random_scene: Path, replay: Replay) -> None
     assert status == 1
     assert "step 2  same" in text
     assert "step 3  DIFFERS" in text
-    assert "step 3, run_blender: state: recorded 'hash " in text
+    assert "step 3, run_blender: state, Object/Ball.location: recorded '[" in text
     assert "Object 'Ball': location" in text
     assert "something in them is left to chance (unseeded random, time, set order)." in text
     assert text.splitlines()[-1] == "Step 3 is the first that does not reproduce; 2 after it were not run."
@@ -137,6 +156,104 @@ def test_chance_before_a_step(random_scene: Path, replay: Replay) -> None:
     assert any("left to chance" in note for note in told["notes"])
 
 
+def edited(episode: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy of an episode, each of whose steps was changed in the record."""
+    copy = folder / "copy"
+    shutil.copytree(episode, copy)
+    header, *lines = (copy / "trajectory.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records[:-1]:
+        change(record)
+    (copy / "trajectory.jsonl").write_text("\n".join([header, *map(json.dumps, records)]) + "\n")
+    return copy
+
+
+def another_hash(record: dict[str, Any]) -> None:
+    """Of the state, as noise makes one."""
+    for execution in record["executions"]:
+        if execution["blender"]:
+            execution["blender"]["state_hash"] = "0" * 64
+
+
+def no_patch(record: dict[str, Any]) -> None:
+    """As episodes were before there were patches."""
+    for execution in record["executions"]:
+        del execution["state_patch"]
+
+
+def test_another_hash_is_no_difference(knot: Path, replay: Replay, tmp_path: Path) -> None:
+    """Where the scene is the same but for noise, in a step, before one, and in a branch from there."""
+    copy = edited(knot, tmp_path, another_hash)
+    status, text, _ = replay(copy, "--all")
+    assert (status, text.splitlines()[-1]) == (0, "All 3 steps came out as recorded."), text
+    (tmp_path / "edited.py").write_text("ball.location.x = 2")
+    status, text, _ = replay(knot, "--step", 2, "--code", tmp_path / "edited.py", "-o", tmp_path / "branch")
+    assert (status, "state before" in text) == (0, False), text
+    status, text, _ = replay(tmp_path / "branch", "--step", 2)
+    assert (status, text.split()[:3]) == (0, ["step", "2", "same"]), text
+
+
+def test_an_episode_without_patches(scene: Path, knot: Path, replay: Replay, tmp_path: Path) -> None:
+    """Is compared by hash: the same, or not, and nothing more can be told."""
+    assert replay(edited(scene, tmp_path, no_patch), "--step", 5)[0] == 0
+    (tmp_path / "knot").mkdir()
+    copy = edited(edited(knot, tmp_path / "knot", no_patch), tmp_path / "knot/again", another_hash)
+    status, text, _ = replay(copy, "--step", 1)
+    assert status == 1
+    assert "step 1, run_blender: state: recorded 'hash 000000000000', now 'hash " in text
+
+
+def test_another_scene_is_told_by_path_and_values(scene: Path, replay: Replay, tmp_path: Path) -> None:
+    """In the step itself, and before one that comes later."""
+
+    def higher(record: dict[str, Any]) -> None:
+        for action in record["actions"]:
+            action["arguments"]["code"] = action["arguments"]["code"].replace("(0, 0, 2)", "(0, 0, 5)")
+
+    copy = edited(scene, tmp_path, higher)
+    status, text, _ = replay(copy, "--all")
+    told = "step 1, run_blender: state, Object/Ball.location: recorded '[0.0, 0.0, 2.0]', now '[0.0, 0.0, 5.0]'"
+    assert status == 1
+    assert told in text
+    status, text, _ = replay(copy, "--step", 5)
+    assert status == 1
+    assert "The state before step 5 is not the recorded one, from step 1 on:\n" in text
+    assert told in text
+
+
+def test_a_damaged_patch(knot: Path, replay: Replay, tmp_path: Path) -> None:
+    """One located line, exit 2, nothing run: another file, none, and one that unpacks without end."""
+    copy = edited(knot, tmp_path, lambda _record: None)
+    path = copy / _first_patch(copy)["path"]
+    path.write_bytes(b"another")
+    for way in (["--step", 2], ["--all"]):
+        status, text, errors = replay(copy, *way)
+        assert (status, text) == (2, "")
+        assert errors == f"error: {path}: not the state patch of line 2 (its hash differs)\n"
+    path.unlink()
+    status, text, errors = replay(copy, "--step", 1)
+    assert (status, text) == (2, "")
+    assert errors.startswith(f"error: {copy}/trajectory.jsonl, line 2: its state patch 'states/")
+    packed = gzip.compress(b" " * (MAX_PATCH_BYTES + 1), mtime=0)
+    digest = hashlib.sha256(packed).hexdigest()
+
+    def bomb(record: dict[str, Any]) -> None:
+        path = f"states/{digest}.json.gz"
+        record["executions"][0]["state_patch"] = {"path": path, "sha256": digest, "n_bytes": len(packed)}
+
+    bombed = edited(copy, tmp_path / "bombed", bomb)
+    (bombed / f"states/{digest}.json.gz").write_bytes(packed)
+    status, text, errors = replay(bombed, "--step", 1)
+    assert (status, text) == (2, "")
+    assert errors == f"error: {bombed}/states/{digest}.json.gz: cannot be used: it unpacks to more than 64 MiB\n"
+
+
+def _first_patch(episode: Path) -> dict[str, Any]:
+    first = next(line for line in read_trajectory(episode / "trajectory.jsonl") if isinstance(line, Step))
+    assert first.executions[0].state_patch is not None
+    return first.executions[0].state_patch.model_dump()
+
+
 def test_edited_code_of_a_scene(scene: Path, replay: Replay, tmp_path: Path) -> None:
     """Its report, and where it differs from the record; a branch that can be replayed names parent and step."""
     (tmp_path / "edited.py").write_text("ball.location.z += 2\nprint('lifted to', ball.location.z)")
@@ -145,7 +262,7 @@ def test_edited_code_of_a_scene(scene: Path, replay: Replay, tmp_path: Path) -> 
     assert status == 0, text
     assert "STEP OK: step 4 took effect" in text  # the fourth call of run_blender
     assert "step 5, run_blender: printed line 1: recorded 'lifted to 3.0', now 'lifted to 4.0'" in text
-    assert "step 5, run_blender: state: " in text
+    assert "step 5, run_blender: state, Object/Ball.location: recorded '[0.0, 0.0, 3.0]', now '[0.0, 0.0, 4.0]'" in text
     assert fingerprints(scene) == before
     header, *steps, end = read_trajectory(tmp_path / "branch/trajectory.jsonl")
     assert isinstance(header, Header)

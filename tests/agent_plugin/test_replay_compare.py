@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent_plugin.replay_compare import Difference, compare_executions, compare_states, first_line, without_chance
+from harness.state_diff import Change, diff
 from recorder.records import Execution
 
 
@@ -82,6 +83,43 @@ def test_changes_and_state() -> None:
     then, now = step(changes=["+ A"], state_hash="a" * 64), step(changes=["+ B"], state_hash="b" * 64)
     assert [d.where for d in compare_executions(then, now)] == ["scene change 1", "state"]
     assert compare_states(then, step(state_hash=None)) == []
+
+
+def scene_changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+    """From one scene to another, each given by its blocks."""
+    return diff(*({"version": 1, "scene": "S", "blocks": blocks, "evaluated": {}} for blocks in (before, after)))
+
+
+def test_states_decide_over_hashes() -> None:
+    """Scenes that are the same but for noise have other hashes, and may have another line of changes."""
+    told = "STEP OK\nScene changes:\n  ~ Mesh 'A': moved by {}\n{}\n"
+    then = step(told.format("0.1", "x"), changes=["~ Mesh 'A': moved by 0.1"], state_hash="a" * 64)
+    now = step(told.format("0.2", "x"), changes=["~ Mesh 'A': moved by 0.2"], state_hash="b" * 64)
+    assert compare_executions(then, now, []) == []
+    assert [d.where for d in compare_executions(then, now)] == ["scene change 1", "state"]
+    other = step(told.format("0.2", "y"), changes=["~ Mesh 'A': moved by 0.2"], state_hash="b" * 64)
+    assert [d.where for d in compare_executions(then, other, [])] == ["output line 4"]
+
+
+def test_a_scene_differs_at_paths() -> None:
+    """Each with both values; a data-block that came or went as one."""
+    changes = scene_changes({"Object/A": {"x": 1.0, "name": "a"}, "Object/B": {}}, {"Object/A": {"x": 2.0, "y": None}})
+    assert compare_states(step(), step(), changes) == [
+        Difference("state, Object/A.name", "a", "(nothing)"),
+        Difference("state, Object/A.x", "1.0", "2.0"),
+        Difference("state, Object/A.y", "(nothing)", "null"),
+        Difference("state, Object/B", "is there", "(nothing)"),
+    ]
+
+
+def test_paths_are_bounded() -> None:
+    """The first few, causes before what evaluation makes of them; the rest is counted. Long values are cut."""
+    old, new = ({"Object/A": {f"x{i:02}": value for i in range(20)}} for value in ([1.0] * 999, [2.0] * 999))
+    matrix = Change("Object/A.evaluated.matrix", "changed", 1, 2, 1.0, "Object/A")
+    found = compare_states(step(state_hash="a" * 64), step(state_hash="b" * 64), [matrix, *scene_changes(old, new)])
+    assert [d.where for d in found] == [*(f"state, Object/A.x0{i}" for i in range(8)), "state, 13 more paths"]
+    assert (found[-1].recorded, found[-1].now) == (f"hash {'a' * 12}", f"hash {'b' * 12}")
+    assert max(len(d.recorded) for d in found) == 200
 
 
 def test_problems_of_a_video() -> None:

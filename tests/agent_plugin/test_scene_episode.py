@@ -62,4 +62,7 @@ def test_scene_episode(played: tuple[EpisodePaths, EpisodeSummary]) -> None:
     steps = [line for line in rest if isinstance(line, Step)]
     recorded = [s.executions[0].blender for s in steps if s.executions[0].blender]
     assert [r["outcome"] for r in recorded if r] == ["ok", "step_error", "ok"]
+    patches = [execution.state_patch for s in steps for execution in s.executions]
+    assert [patch is not None for patch in patches] == [True, False, True, False]
+    assert {patch.path for patch in patches if patch} == {f"states/{file.name}" for file in paths.states.iterdir()}
     assert [len(image.path) > 60 for s in steps for o in s.observations for image in o.images] == [True, True]

@@ -77,6 +77,34 @@ def test_the_label_says_which_frame_it_is() -> None:
     assert strip(first, 1).tobytes() != strip(second, 1).tobytes()
 
 
+def test_labels_stand_in_the_place_of_numbers() -> None:
+    """With labels the strip follows the label, whatever the frame's number is."""
+    first, second = ([frame(0), frame(1)], ["scene camera", "three-quarter view"]), ([frame(5), frame(6)], ["a", "b"])
+    same = ([frame(8), frame(9)], ["scene camera", "b"])
+    pictures = [Image.open(io.BytesIO(contact_sheet(*each))).convert("RGB") for each in (first, second, same)]
+    assert strip(pictures[0], 0).tobytes() == strip(pictures[2], 0).tobytes()
+    assert strip(pictures[1], 1).tobytes() == strip(pictures[2], 1).tobytes()
+    assert strip(pictures[0], 0).tobytes() != strip(sheet(frame(0), frame(1)), 0).tobytes()
+
+
+def test_a_long_label_stays_inside_its_strip() -> None:
+    """What there is no room for is cut with dots, and a line end in a name makes no second line."""
+    label = "scene camera 'A very long name\nof a camera that nobody would want to read to its end', frame 1"
+    picture = Image.open(io.BytesIO(contact_sheet([frame(0)], [label]))).convert("RGB")
+    ink = ImageChops.difference(strip(picture, 0), Image.new("RGB", (WIDTH, label_strip_height(WIDTH)), STRIP))
+    box = ink.getbbox()
+    assert box is not None
+    assert WIDTH * 0.8 < box[2] < WIDTH
+    assert box[1] > 0
+    assert box[3] < label_strip_height(WIDTH)
+
+
+def test_each_frame_has_a_label() -> None:
+    """Fewer labels than frames are a caller's mistake."""
+    with pytest.raises(ValueError, match="shorter"):
+        contact_sheet([frame(0), frame(1)], ["one"])
+
+
 @pytest.mark.parametrize(("n", "columns", "rows"), [(1, 1, 1), (2, 2, 1), (3, 2, 2), (5, 3, 2), (8, 3, 3)])
 def test_any_number_of_frames_fits(n: int, columns: int, rows: int) -> None:
     """The grid is near-square for other numbers than four."""

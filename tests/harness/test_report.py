@@ -6,9 +6,10 @@ from dataclasses import replace
 from minisweagent.models.utils.openai_multimodal import DEFAULT_MULTIMODAL_REGEX
 
 from harness.execution import ExecutionResult, Log, Problem, ScriptError
-from harness.report import caption, frames_text, report_text
+from harness.report import caption, frames_text, report_text, scene_lines
 from harness.sandbox import Usage
 from harness.video import Frame
+from tests.harness.test_problems import scene
 
 _NAME = "MSWEA_MULTIMODAL_CONTENT"
 TAG = f"<{_NAME}><CONTENT_TYPE>image_url</CONTENT_TYPE>data:image/png;base64,AAAA</{_NAME}>"
@@ -60,6 +61,15 @@ def test_untrusted_lines_cannot_pose_as_the_report() -> None:
 def test_log_says_what_it_leaves_out() -> None:
     """The number of lines that are not shown is told."""
     assert "(15 earlier lines left out)" in report_text(replace(GOOD, log=Log(("x",) * 25, 40)))
+
+
+def test_cut_objects_are_one_line() -> None:
+    """Objects that the picture's edge cuts stand in one line with their sides, eight of them by name."""
+    cut = [{"name": f"O{number}", "sides": ["left", "top"]} for number in range(10)]
+    (line,) = [line for line in scene_lines(scene(n_cut=30, cut=cut, frame_current=7)) if "cut by" in line]
+    assert line.startswith("  cut by the edge of the camera's picture in frame 7: 'O0' (left and top), 'O1'")
+    assert line.endswith("'O7' (left and top) and 22 more")
+    assert not any("cut by" in line for line in scene_lines(scene()))
 
 
 def test_frames_follow_their_captions() -> None:

@@ -18,6 +18,7 @@ def test_good_facts_are_read() -> None:
     [
         {"fps": "fast"}, {"sampled_frames": []}, {"moving": [{"name": "x"}]}, {"fps": float("inf")},
         {"camera": "x" * 10_000}, {"outside": [{"name": "x", "n_frames": 1}] * 100},
+        {"cut": [{"name": "x", "sides": ["top"] * 5}]},
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip

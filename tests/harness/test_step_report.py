@@ -1,10 +1,13 @@
 """What a model reads about a step."""
 
-from typing import Any
+import re
+from typing import Any, get_args
+
+import pytest
 
 from harness.execution import Log, ScriptError
 from harness.step_report import step_text, view_caption
-from harness.step_result import StepResult, StepView
+from harness.step_result import StepOutcome, StepResult, StepView
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "step_03.py", line 2, in <module>\n    1 / 0\nZeroDivisionError'
 
@@ -61,11 +64,24 @@ def test_failed_step() -> None:
         )
     )
     lines = text.splitlines()
-    assert lines[0] == "STEP FAILED: step 3: step_error: ZeroDivisionError: division by zero"
+    assert lines[0] == "STEP FAILED: step 3 raised an exception: ZeroDivisionError: division by zero"
     assert lines[1].startswith("The scene, your names and the workspace files are as they were before this step.")
     assert "Put back: 'a.png'." in lines[1]
     assert '  |   File "step_03.py", line 2, in <module>' in lines
     assert "Scene changes" not in text
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome in get_args(StepOutcome) if outcome != "ok"])
+def test_outcomes_are_worded(outcome: StepOutcome) -> None:
+    """However a step failed, its first line tells it in plain words and not by its identifier."""
+    first = step_text(result(outcome=outcome, reason="it went wrong")).splitlines()[0]
+    assert re.fullmatch(r"STEP FAILED: step 3 [a-z ]+: it went wrong", first)
+
+
+def test_memory_is_told_once() -> None:
+    """The reason of a step that ran out of memory does not say so again."""
+    text = step_text(result(outcome="out_of_memory", reason="out of memory: it used more than 800 MiB"))
+    assert text.startswith("STEP FAILED: step 3 ran out of memory: it used more than 800 MiB\n")
 
 
 def test_many_files_put_back_are_counted() -> None:

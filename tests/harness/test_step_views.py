@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,10 +104,12 @@ WHOLE_SCENES = {
 def test_whole_scene_is_framed(session: StepSession, name: str) -> None:
     """Whatever its size and place, what is there fills a good part of the picture and nothing is cut off."""
     (view,) = look(session, EMPTY + WHOLE_SCENES[name]).views
-    assert view.label == WHOLE
+    # an infinite cube is as large as numbers are
+    assert view.label == (WHOLE if "infinite" not in name else "three-quarter view; too large for it: 'Cube'")
     shown = figure(view)
-    assert 0.01 < shown.mean() < 0.7
-    if "infinite" not in name:
+    assert shown.mean() > 0.01
+    if "infinite" not in name:  # whose faces go right across the picture
+        assert shown.mean() < 0.7
         assert not shown[0].any() | shown[-1].any() | shown[:, 0].any() | shown[:, -1].any()
         rows, columns = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
         assert max((rows[-1] - rows[0]) / 180, (columns[-1] - columns[0]) / 320) > 0.2
@@ -114,10 +117,40 @@ def test_whole_scene_is_framed(session: StepSession, name: str) -> None:
 
 def test_large_ground_is_not_framed(session: StepSession) -> None:
     """A ground of 2 km does not make what stands on it a dot."""
-    result = look(session, FACTORY + "bpy.ops.mesh.primitive_plane_add(size=2000, location=(0, 0, -1))")
+    code = "bpy.ops.mesh.primitive_plane_add(size=2000, location=(0, 0, -1))\nbpy.context.object.name = 'Ground'"
+    result = look(session, FACTORY + code)
     whole = pixels(result.views[1])
+    assert result.views[1].label == "three-quarter view; too large for it: 'Ground'"
     edges = np.abs(np.diff(whole.sum(axis=2), axis=1)) > 60
     assert np.ptp(np.flatnonzero(edges.any(axis=0))) > 60
+
+
+ROW = "for i in range(12):\n    bpy.ops.mesh.primitive_cube_add(size=0.6, location=({}))\n"
+FLAT_OR_LONG = {
+    "a plane": "bpy.ops.mesh.primitive_plane_add()",
+    "a row": ROW.format("i, 0, 0"),
+    "a row away from the view": ROW.format("0, i, 0"),
+    "a tower": ROW.format("0, 0, i"),
+    "far from the origin": "bpy.ops.mesh.primitive_plane_add(location=(9_000, -5_000, 2_000))",
+}
+
+
+@pytest.mark.parametrize("name", FLAT_OR_LONG)
+def test_flat_and_long_scenes_fill_the_picture(session: StepSession, name: str) -> None:
+    """The view is as near as the scene allows: it spans most of the picture in one direction, and is not cut off."""
+    shown = figure(look(session, EMPTY + FLAT_OR_LONG[name]).views[0])
+    rows, columns = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
+    assert max((rows[-1] - rows[0]) / 180, (columns[-1] - columns[0]) / 320) > 0.8
+    assert min(rows[0], 179 - rows[-1], columns[0], 319 - columns[-1]) > 0
+
+
+def test_upright_pictures_are_filled_too(tmp_path: Path) -> None:
+    """In a picture that is higher than wide nothing is cut off either."""
+    with StepSession(tmp_path, HarnessSettings(resolution=(180, 320))) as upright:
+        shown = figure(look(upright, EMPTY + ROW.format("i, 0, 0")).views[0])
+    columns = np.flatnonzero(shown.any(axis=0))
+    assert 0 < columns[0] < 20
+    assert 160 < columns[-1] < 179
 
 
 NOTHING = {
@@ -279,6 +312,117 @@ def test_simulation_is_run_through(session: StepSession) -> None:
     tops = [int(np.flatnonzero(figure(view).any(axis=1))[0]) for view in views]
     assert [view.frame for view in views] == [1, 11, 21, 31]
     assert tops[0] < tops[1] < tops[3]
+
+
+NODES = """
+bpy.ops.mesh.primitive_cube_add()
+bpy.context.scene.frame_end = 40
+tree = bpy.data.node_groups.new('t', 'GeometryNodeTree')
+tree.interface.new_socket('Geometry', in_out='INPUT', socket_type='NodeSocketGeometry')
+tree.interface.new_socket('Geometry', in_out='OUTPUT', socket_type='NodeSocketGeometry')
+first, move, last = (tree.nodes.new(n) for n in ('NodeGroupInput', 'GeometryNodeSetPosition', 'NodeGroupOutput'))
+tree.links.new(first.outputs[0], move.inputs['Geometry'])
+tree.links.new(move.outputs[0], last.inputs[0])
+bpy.context.object.modifiers.new('Nodes', 'NODES').node_group = tree
+"""
+TIME = "tree.links.new(tree.nodes.new('GeometryNodeInputSceneTime').outputs['Seconds'], move.inputs['Offset'])\n"
+ANIMATED_NODES = {
+    "still nodes": ("", False),
+    "scene time": (TIME, True),
+    "scene time in a group": (
+        f"{TIME}outer = bpy.data.node_groups.new('o', 'GeometryNodeTree')\n"
+        "group, end = outer.nodes.new('GeometryNodeGroup'), outer.nodes.new('NodeGroupOutput')\n"
+        "group.node_tree = tree\n"
+        "for way in ('INPUT', 'OUTPUT'):\n"
+        "    outer.interface.new_socket('Geometry', in_out=way, socket_type='NodeSocketGeometry')\n"
+        "outer.links.new(outer.nodes.new('NodeGroupInput').outputs[0], group.inputs[0])\n"
+        "outer.links.new(group.outputs[0], end.inputs[0])\n"
+        "bpy.context.object.modifiers[0].node_group = outer\n",
+        True,
+    ),
+    "a simulation zone": (
+        "begin = tree.nodes.new('GeometryNodeSimulationInput')\n"
+        "begin.pair_with_output(tree.nodes.new('GeometryNodeSimulationOutput'))",
+        True,
+    ),
+    "a driver in the tree": ("move.inputs['Offset'].driver_add('default_value', 0).driver.expression = 'frame'", True),
+    "keyframes in the tree": ("move.inputs['Offset'].keyframe_insert('default_value', frame=1)", True),
+}
+
+
+@pytest.mark.parametrize("name", ANIMATED_NODES)
+def test_nodes_are_animated_where_they_depend_on_time(session: StepSession, name: str) -> None:
+    """Geometry nodes that give the same in every frame are not called animated, and are shown once."""
+    code, is_animated = ANIMATED_NODES[name]
+    result = look(session, EMPTY + NODES + code)
+    assert result.scene is not None
+    assert [(a.name, a.by) for a in result.scene.animated] == [("Cube", ["simulation or nodes"])] * is_animated
+    assert len(result.views) == (4 if is_animated else 1)
+
+
+AIMED = (
+    FACTORY
+    + """
+cube, camera = bpy.data.objects['Cube'], bpy.context.scene.camera
+camera.location, camera.rotation_euler = (0, -10, 0), (1.5707963, 0, 0)
+camera.data.angle = 0.6435  # at the cube 3.33 to either side, 1.87 up and down
+bpy.context.scene.render.resolution_x, bpy.context.scene.render.resolution_y = 320, 180
+"""
+)
+CUTS = {
+    "in view": ("", []),
+    "at the right": ("cube.location.x = 3.2", ["right"]),
+    "at the left": ("cube.location.x = -3.2", ["left"]),
+    "in a corner": ("cube.location = (3.2, 0, 2)", ["right", "top"]),
+    "above and below": ("cube.scale.z = 4", ["bottom", "top"]),
+    "wholly outside": ("cube.location.x = 9", []),
+    "outside, but beyond no single side": ("cube.location = (5.2, 0, 3.4); cube.rotation_euler.y = 0.785", []),
+    "a ball whose box alone is cut": (
+        "bpy.data.objects.remove(cube)\nbpy.ops.mesh.primitive_uv_sphere_add(location=(2.2, 0, 0))\n"
+        "bpy.context.object.name = 'Cube'\nbpy.context.object.rotation_euler.z = 0.785",
+        [],
+    ),
+    "a ground": ("cube.scale = (40, 40, 0.1); cube.location.z = -1.5", []),
+    "a ground before the camera": ("cube.scale = (8, 8, 0.1); cube.location.z = -1.5", []),
+    "a wall": ("cube.scale = (9, 0.1, 9); cube.location.y = 3", []),
+    "a room around the camera": ("cube.scale = (20, 20, 20)", []),
+    "a box that reaches behind the camera": ("cube.scale.y = 15; cube.location.x = 2", []),
+    "not rendered": ("cube.location.x = 3.2; cube.hide_render = True", []),
+    "with an orthographic camera": ("cube.location.x = 3.2; camera.data.type = 'ORTHO'", ["right"]),
+    "a camera that looks away": ("cube.location.x = 3.2; camera.rotation_euler.z = 3.1416", []),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_objects_that_the_edge_cuts_are_told(session: StepSession, name: str) -> None:
+    """Told with the sides of the picture; not what is outside, around the camera, or larger than the picture."""
+    code, sides = CUTS[name]
+    result = look(session, AIMED + code)
+    assert result.scene is not None
+    assert [(cut.name, cut.sides) for cut in result.scene.cut] == ([("Cube", sides)] if sides else [])
+    assert result.scene.n_cut == len(result.scene.cut)
+    if sides:
+        line = f"  cut by the edge of the camera's picture in frame 1: 'Cube' ({' and '.join(sides)})"
+        assert line in step_text(result).splitlines()
+
+
+def test_cuts_are_those_of_the_current_frame(session: StepSession) -> None:
+    """What is cut is told for the frame in which the step left the scene."""
+    code = "cube.keyframe_insert('location', frame=1)\ncube.location.x = 3.2\n"
+    code += "cube.keyframe_insert('location', frame=20)\nbpy.context.scene.frame_set({})"
+    at_start, later = (look(session, AIMED + code.format(frame)).scene for frame in (1, 20))
+    assert at_start is not None
+    assert later is not None
+    assert (at_start.n_cut, later.n_cut, later.frame_current) == (0, 1, 20)
+
+
+def test_many_cut_objects_are_counted(session: StepSession) -> None:
+    """Of many objects that are cut eight are named."""
+    code = "for i in range(60):\n    o = cube.copy(); o.location.x = 3.2; bpy.context.collection.objects.link(o)"
+    result = look(session, AIMED + code)
+    assert result.scene is not None
+    assert (result.scene.n_cut, len(result.scene.cut)) == (60, 40)
+    assert "'Cube.008' (right) and 52 more" in step_text(result)
 
 
 def test_hair_is_no_simulation(session: StepSession) -> None:

@@ -14,6 +14,7 @@ from recorder.records import (
     End,
     EpisodeSummary,
     Execution,
+    FileReference,
     Header,
     ImagePart,
     Message,
@@ -105,6 +106,17 @@ def test_time_in_tools_is_derived() -> None:
 def test_a_header_names_its_schema() -> None:
     """The version is written even if nobody gives it."""
     assert HEADER.model_dump()["schema_version"] == SCHEMA_VERSION
+
+
+def test_a_step_of_a_scene_refers_to_its_patch() -> None:
+    """The reference survives dump and load; a line from before there were patches has none."""
+    reference = FileReference(path="states/ab.json.gz", sha256="ab", n_bytes=3)
+    execution = STEP.executions[0].model_copy(update={"state_patch": reference})
+    step = STEP.model_copy(update={"executions": [execution]})
+    assert LINE.validate_python(json.loads(json.dumps(step.model_dump(mode="json")))) == step
+    old = STEP.model_dump(mode="json")
+    del old["executions"][0]["state_patch"]
+    assert LINE.validate_python(old) == STEP
 
 
 def test_a_summary_survives_dump_and_load() -> None:

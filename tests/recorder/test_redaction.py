@@ -141,6 +141,15 @@ def test_folders_are_renamed(text: str, cleaned: str) -> None:
     assert redactor.clean(text) == cleaned
 
 
+def test_names_of_a_scene_are_no_fields() -> None:
+    """Where keys are what a script named so, only strings are cleaned, and nothing is removed for its key."""
+    redactor = Redactor(secrets=["hush-hush"], folders={"/work/x": "<x>"})
+    scene = {"Object/Secret door": {"password": "/work/x/a", "hush-hush": ["hush-hush", 1, None]}}
+    removed = "[removed: secret]"
+    assert redactor.clean_texts(scene) == {"Object/Secret door": {"password": "<x>/a", removed: [removed, 1, None]}}
+    assert redactor.clean(scene) == {"Object/Secret door": removed}
+
+
 def test_home_and_project_are_known() -> None:
     """A redactor for this machine hides the home folder and the place of the code."""
     project = Path(__file__).resolve().parents[2]

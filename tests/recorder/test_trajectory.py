@@ -1,5 +1,6 @@
 """A trajectory is written once, line by line, and what cannot be trusted is named by file and line."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -119,6 +120,54 @@ def test_every_line_is_synced(tmp_path: Path) -> None:
     synced = calls.read_text().splitlines()
     assert synced.count(str(tmp_path / "e/trajectory.jsonl")) == 3
     assert str(tmp_path / "e") in synced
+
+
+def test_state_patches_are_kept_by_their_hash(tmp_path: Path) -> None:
+    """Compact, the same bytes each time, in a folder that is made with the first; equal ones share a file."""
+    writer = TrajectoryWriter(EpisodePaths(tmp_path), Redactor())
+    assert not (tmp_path / "states").exists()
+    first = writer.store_state_patch(
+        {"version": 1, "blocks": {"Object/\udcff": {"set": {"x": [None, 0.1]}, "gone": []}}}
+    )
+    again = writer.store_state_patch(
+        {"version": 1, "blocks": {"Object/\udcff": {"set": {"x": [None, 0.1]}, "gone": []}}}
+    )
+    other = writer.store_state_patch({})
+    writer.close()
+    assert first is not None
+    assert other is not None
+    assert first == again != other
+    packed = (tmp_path / first.path).read_bytes()
+    assert (first.path, first.n_bytes) == (f"states/{first.sha256}.json.gz", len(packed))
+    assert hashlib.sha256(packed).hexdigest() == first.sha256
+    assert packed[4:8] == bytes(4)  # the time
+    assert gzip.decompress(packed) == b'{"version":1,"blocks":{"Object/\\udcff":{"set":{"x":[null,0.1]},"gone":[]}}}'
+    assert sorted(file.name for file in (tmp_path / "states").iterdir()) == sorted(
+        f"{reference.sha256}.json.gz" for reference in (first, other)
+    )
+
+
+def test_state_patches_are_cleaned(tmp_path: Path) -> None:
+    """Secrets and paths are out of them before they are written, in names too."""
+    writer = TrajectoryWriter(EpisodePaths(tmp_path), Redactor(secrets=["hush-hush"], folders={"/work/x": "<x>"}))
+    reference = writer.store_state_patch({"Image/hush-hush": {"filepath": "/work/x/a.png", "secret": "door"}})
+    writer.close()
+    assert reference is not None
+    kept = json.loads(gzip.decompress((tmp_path / reference.path).read_bytes()))
+    assert kept == {"Image/[removed: secret]": {"filepath": "<x>/a.png", "secret": "door"}}
+
+
+def test_a_patch_that_its_reader_would_refuse_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forged state may be nested without end, or larger than any session answers."""
+    writer = TrajectoryWriter(EpisodePaths(tmp_path), Redactor())
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    assert writer.store_state_patch({"x": deep}) is None
+    monkeypatch.setattr("recorder.trajectory.MAX_PATCH_BYTES", 100)
+    assert writer.store_state_patch({"x": "y" * 100}) is None
+    assert writer.store_state_patch({"x": "y" * 80}) is not None
+    writer.close()
 
 
 def test_a_trajectory_is_never_overwritten(tmp_path: Path) -> None:
