@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from agent_plugin.tasks import Task
 from harness.contact_sheet import contact_sheet
-from harness.execute import execute
 from harness.execution import Problem
 from harness.folders import private_folder
 from harness.report import report_text
@@ -16,6 +15,7 @@ from harness.settings import HarnessSettings
 from harness.step_result import StepView
 from harness.step_session import StepSession
 from harness.video import Frame
+from harness.video_verdict import judge_video
 from harness.workspace import NotTaken, take_file
 from recorder.paths import EpisodePaths
 
@@ -52,10 +52,11 @@ def final_video(agents: Path, paths: EpisodePaths, task: Task, settings: Harness
             shutil.copy(task.start_file, workspace / task.start_file.name)
         if _take_script(agents, paths.final_script):
             shutil.copy(paths.final_script, workspace / DELIVERABLE)
-        result = execute(DELIVERABLE, workspace, settings, keep_video=paths.output_video)
+        verdict = judge_video(DELIVERABLE, workspace, settings, keep_video=paths.output_video)
+        result = verdict.result
         if result.preview_name:
             shutil.copy(workspace / result.preview_name, paths.preview)
-    return Final(result.ok, result.problems, result.to_json() | {"report": report_text(result)})
+    return Final(result.ok, result.problems, verdict.to_json() | {"report": report_text(result)})
 
 
 def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task) -> Final:

@@ -46,9 +46,15 @@ def level_in_force(settings: HarnessSettings) -> Level:
 
 
 def blender_jail(
-    environment: PythonEnvironment, libs: Path | None, cache: Path, workspace: Path, limits: Limits
+    environment: PythonEnvironment,
+    libs: Path | None,
+    cache: Path,
+    workspace: Path,
+    limits: Limits,
+    binds: Sequence[Bind] = (),
 ) -> Jail:
-    """What a program in Blender sees: Blender, its libraries, our code in Blender, a shader cache, the workspace."""
+    """What a program in Blender sees: Blender, its libraries, our code in Blender, a shader cache, the workspace, and
+    `binds`."""
     mounts = python_mounts(environment, "blender")
     return Jail(
         workspace=workspace,
@@ -57,6 +63,7 @@ def blender_jail(
             Bind(IN_BLENDER_DIR, "/opt/blendscribe/harness/in_blender"),
             Bind(cache, _SHADER_CACHE_INSIDE, is_writable=True),
             *((Bind(libs, "/opt/mesa"),) if libs else ()),
+            *binds,
         ),
         files={**identity_files(), **mounts.files},
         symlinks=mounts.symlinks,
@@ -78,14 +85,15 @@ def blender_command(environment: PythonEnvironment, program: str, arguments: Seq
 
 def run_in_blender(
     program: str,
-    arguments: Sequence[str],
+    arguments: Sequence[Word],
     *,
     workspace: Path,
     settings: HarnessSettings,
     limits: Limits | None = None,
+    binds: Sequence[Bind] = (),
     meanwhile: Callable[[], object] = lambda: None,
 ) -> BlenderRun:
-    """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace.
+    """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace; it sees `binds` too.
 
     `meanwhile` is called in a thread once Blender has been started.
     Raises InterpreterMissing, SandboxUnavailable or SandboxFailed.
@@ -96,7 +104,7 @@ def run_in_blender(
     limits = limits or settings.limits
     command = blender_command(environment, program, [RESULT_FD, *arguments])
     with private_shader_cache(shader_cache_dir(environment)) as cache:
-        jail = blender_jail(environment, libs, cache, workspace, limits)
+        jail = blender_jail(environment, libs, cache, workspace, limits, binds)
         ended = launch(command, jail, limits, level, meanwhile=meanwhile)
     return BlenderRun(exit=ended, messages=tuple(parse_messages(ended.result)), level=level.name)
 

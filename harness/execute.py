@@ -27,13 +27,15 @@ from harness.problems import (
     video_problems,
 )
 from harness.run_problems import (
+    animated_by_code_warning,
     early_exit_warning,
     end_problem,
     scene_not_measured_warning,
     script_error_problem,
     script_missing_problem,
 )
-from harness.sandbox import Usage
+from harness.sandbox import Bind, Usage
+from harness.sandbox.jail import Word
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.workspace import (
@@ -54,12 +56,18 @@ _MAX_SCRIPT_BYTES = 4 << 20
 
 
 def execute(
-    script: str, workspace: Path, settings: HarnessSettings, *, keep_video: Path | None = None
+    script: str,
+    workspace: Path,
+    settings: HarnessSettings,
+    *,
+    keep_video: Path | None = None,
+    keep_scene: Path | None = None,
 ) -> ExecutionResult:
     """Run `script` (a file name relative to `workspace`) and judge the video that it renders.
 
     A video and a contact sheet from an earlier run are deleted first. The contact sheet is written to
-    `preview.png` in the workspace. With `keep_video`, the judged bytes of the video are kept under that path.
+    `preview.png` in the workspace. With `keep_video`, the judged bytes of the video are kept under that path; with
+    `keep_scene`, the scene that a good script left is, if Blender could save it.
     Whatever the script does is data in the result; raises HarnessError only for what is not its doing.
     """
     workspace = workspace.resolve(strict=True)
@@ -69,15 +77,28 @@ def execute(
     for stale in (settings.output_video, PREVIEW_NAME):
         remove_entry(workspace / stale)
     before = list_files(workspace)
-    run = run_in_blender(
-        "run_script.py",
-        [script, str(settings.summary_samples)],
-        workspace=workspace,
-        settings=settings,
-        meanwhile=_load_video_libraries,
-    )
-    reopen(workspace)
+    with private_folder("scene") as out:
+        saved: list[Word] = [out / "scene.blend"] if keep_scene else []
+        run = run_in_blender(
+            "run_script.py",
+            [script, str(settings.summary_samples), *saved],
+            workspace=workspace,
+            settings=settings,
+            binds=[Bind(out, "/scene", is_writable=True)] if keep_scene else [],
+            meanwhile=_load_video_libraries,
+        )
+        reopen(workspace)
+        if keep_scene:
+            _keep_scene(out, keep_scene, settings)
     return _Judgement(script, workspace, settings, run, before).result(keep_video)
+
+
+def _keep_scene(folder: Path, destination: Path, settings: HarnessSettings) -> None:
+    reopen(folder)
+    try:
+        take_file(folder, "scene.blend", destination, max_bytes=settings.max_file_mb << 20)
+    except (OSError, NotTaken):
+        destination.unlink(missing_ok=True)
 
 
 def _load_video_libraries() -> None:
@@ -185,7 +206,7 @@ class _Judgement:
         if error is not None:
             return [script_error_problem(error, self.script)]
         ended = self.run.message("ended") or {}
-        warnings = []
+        warnings = [animated_by_code_warning(code)] if (code := _animating_code(ended)) else []
         if ended.get("exit_code") == 0:
             warnings.append(early_exit_warning(self.script, _line(ended)))
         if self.run.message("scene") is None:
@@ -249,6 +270,11 @@ class _Judgement:
                 Path(temporary).unlink(missing_ok=True)
             return None
         return PREVIEW_NAME
+
+
+def _animating_code(ended: dict[str, object]) -> list[str]:
+    code = ended.get("animating_code")
+    return [str(name)[:120] for name in code[:20]] if isinstance(code, list) else []
 
 
 def _line(ended: dict[str, object]) -> int | None:

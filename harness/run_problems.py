@@ -63,6 +63,17 @@ def scene_not_measured_warning(reason: str) -> Problem:
     )
 
 
+def animated_by_code_warning(code: Sequence[str]) -> Problem:
+    """The final check renders the saved scene, where none of this is."""
+    return Problem(
+        "animated_by_code",
+        "warning",
+        f"The script left Python that Blender calls while it renders ({', '.join(code[:5])}). The scene has to move by "
+        "itself: the final check renders the saved scene, in which such code does not run, and compares.",
+        fix="Put the animation into the scene: keyframe_insert, constraints, modifiers, simple driver expressions.",
+    )
+
+
 def end_problem(outcome: Outcome, ended: Exit, settings: HarnessSettings) -> Problem:
     """One problem for a process that did not come to the end of its script."""
     if outcome == "timeout":

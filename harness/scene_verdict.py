@@ -1,7 +1,8 @@
 """Judges a scene task's outcome: the saved file and the final script have to give the scene that the agent built.
 
-Neither is taken on trust: the file is opened, and the script run whole, each in a Blender of its own in a clean
-workspace, and the canonical scene states are compared.
+Neither is taken on trust: the script is run whole in a clean workspace and its scene saved, and both files are opened,
+scripts off, each in a Blender in which nothing of the agent's has run; the canonical states of these are compared. What
+the live session says of its scene is a claim, which can only fail the verdict.
 """
 
 import shutil
@@ -9,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.errors import HarnessError
 from harness.execution import Problem
 from harness.folders import private_folder
 from harness.settings import HarnessSettings
@@ -27,9 +29,9 @@ class SceneVerdict:
     state_hash: str
     """Of the live scene that was submitted."""
     replay_hash: str | None
-    """Of the scene that the final script makes; None if it fails."""
+    """Of the file that the scene of the final script is saved to; None if it fails."""
     saved_hash: str | None
-    """Of the scene in the saved file; None if it could not be saved or opened."""
+    """Of the scene in the saved file; None if Blender cannot open it."""
     replay_changes: tuple[str, ...]
     """Where the replayed scene differs, for a person to read."""
     saved_changes: tuple[str, ...]
@@ -51,14 +53,14 @@ def judge_scene(session: StepSession, start_file: Path | None, *, keep_scene: Pa
     """
     keep_script.write_text(session.final_script(), encoding="utf-8")
     shutil.copyfile(session.save(), keep_scene)
+    saved = _reopen(session.settings, keep_scene)
     replayed, replay_problems = _replay(session, start_file, keep_script)
-    saved, saved_problems = _reopen(session.settings, keep_scene)
-    replay_changes = diff(session.state, replayed) if replayed is not None else []
+    replay_changes = diff(saved, replayed) if saved is not None and replayed is not None else []
     saved_changes = diff(session.state, saved) if saved is not None else []
     problems = [
         *([_nothing_done()] if not session.good_steps else []),
+        *([_unreadable(SCENE_NAME)] if saved is None else []),
         *replay_problems,
-        *saved_problems,
         *([_does_not_replay(replay_changes)] if replay_changes else []),
         *([_saved_differs(saved_changes)] if saved_changes else []),
     ]
@@ -74,7 +76,7 @@ def judge_scene(session: StepSession, start_file: Path | None, *, keep_scene: Pa
 
 
 def _replay(session: StepSession, start_file: Path | None, script: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The state after the whole script in a clean workspace that holds the start file alone."""
+    """The state of the file that the whole script's scene is saved to. The workspace holds the start file alone."""
     n_steps = max(1, len(session.good_steps))
     settings = session.settings.model_copy(
         update={"exec_timeout": min(86_400.0, session.settings.exec_timeout * n_steps)}
@@ -88,15 +90,34 @@ def _replay(session: StepSession, start_file: Path | None, script: Path) -> tupl
             if not result.ok:
                 text = f"The final script fails when it is run by itself:\n{step_text(result)}"
                 return None, [Problem("final_script_fails", "error", text, where="final_script.py")]
-            return fresh.state, []
+            saved = fresh.save()
+        state = _reopen(settings, saved)
+    return state, [_unreadable("the scene of final_script.py")] if state is None else []
 
 
-def _reopen(settings: HarnessSettings, scene: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The state of the saved file, opened with its scripts off."""
+def _reopen(settings: HarnessSettings, scene: Path) -> dict[str, Any] | None:
+    """The state of a saved file, opened with its scripts off in a Blender that has run nothing else.
+
+    None where Blender does not open it, although it starts here.
+    """
     with private_folder("reopen") as folder:
         shutil.copyfile(scene, folder / SCENE_NAME)
-        with StepSession(folder, settings, StepStart(kind="file", file=SCENE_NAME)) as opened:
-            return opened.state, []
+        try:
+            with StepSession(folder, settings, StepStart(kind="file", file=SCENE_NAME)) as opened:
+                return opened.state
+        except HarnessError:
+            with StepSession(folder, settings, StepStart()):
+                return None
+
+
+def _unreadable(what: str) -> Problem:
+    return Problem(
+        "saved_scene_unreadable",
+        "error",
+        f"Blender cannot open or measure {what} once it is saved.",
+        where=SCENE_NAME,
+        fix="Look for what breaks files: huge data, damaged meshes (mesh.validate()), thousands of nested objects.",
+    )
 
 
 def _nothing_done() -> Problem:

@@ -48,6 +48,10 @@ class HarnessSettings(BaseModel):
     sandbox: SandboxMode = "auto"
     """`auto`: bubblewrap where it works, else limits only; `required`: refuse to run without bubblewrap; `off`."""
 
+    allow_images: Annotated[float, Field(ge=0, le=1)] = 0.25
+    """Share of a frame that pictures in the scene (textures, painted or loaded pixels) may fill in the final check; 1
+    allows footage (movies, image sequences, strips) too."""
+
     summary_samples: Annotated[int, Field(ge=1, le=64)] = 6
     """Frames at which the scene summary measures positions and visibility."""
     content_samples: Annotated[int, Field(ge=2, le=64)] = 8

@@ -1,8 +1,9 @@
 """Runs one script in a fresh Blender, as `python main.py` would, then measures the scene it left.
 
-    python -P -s run_script.py RESULT_FD SCRIPT SUMMARY_SAMPLES        (cwd: the workspace)
+    python -P -s run_script.py RESULT_FD SCRIPT SUMMARY_SAMPLES [SCENE_FILE]        (cwd: the workspace)
 
-Messages: `started` (Blender is there), `ended` (how the script ended), `scene` (what it left), `finished`.
+Messages: `started` (Blender is there), `ended` (how the script ended, and what of its code Blender would still call),
+`scene` (what it left), `finished`. With SCENE_FILE, the scene of a script that ended well is saved there.
 The process ends by os._exit after flushing: a script that leaves a handler, a registered class, a timer or
 a non-simple driver behind would otherwise hang for ever in Blender's exit code.
 """
@@ -15,22 +16,29 @@ import types
 HARNESS_DIR = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(os.path.dirname(HARNESS_DIR)))
 
-from harness.in_blender import scene_summary, script_errors
+from harness.in_blender import saving, scene_summary, script_errors
 from harness.in_blender.result_pipe import ResultPipe
 
 
 def main() -> None:
     pipe = ResultPipe(int(sys.argv[1]))
-    script, n_samples = sys.argv[2], int(sys.argv[3])
+    script, n_samples, scene_file = sys.argv[2], int(sys.argv[3]), (sys.argv[4:] or [""])[0]
     import bpy
 
     _fix_preferences()
+    hooks_before = animating_code()
     pipe.send("started", blender=bpy.app.version_string, build=bpy.app.build_hash.decode())
     started = time.monotonic()
     outcome = run(script)
     _flush()
-    pipe.send("ended", seconds=time.monotonic() - started, **outcome)
+    hooks = sorted(animating_code() - hooks_before)
+    pipe.send("ended", seconds=time.monotonic() - started, animating_code=hooks, **outcome)
     _silence()
+    if scene_file and outcome["ok"]:
+        try:
+            saving.save_scene(scene_file, compress=False)
+        except Exception as error:  # noqa: BLE001 - whatever the script did to Blender, there is no file then
+            pipe.send("scene_not_saved", error=f"{type(error).__name__}: {error}"[:500])
     try:
         pipe.send("scene", **scene_summary.measure(n_samples))
     except Exception as error:  # noqa: BLE001 - handlers and drivers of the script run while measuring
@@ -60,6 +68,26 @@ def run(script: str) -> dict[str, object]:
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the script's outcome
         return {"ok": False, "error": script_errors.describe(error, places), "exit_code": None}
     return {"ok": True, "error": None, "exit_code": None}
+
+
+_ANIMATING_HANDLERS = (
+    "frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post",
+    "render_init", "render_pre",
+)  # fmt: skip
+
+
+def animating_code() -> set[str]:
+    """Python that can change the scene from frame to frame and that no file keeps."""
+    import bpy
+
+    handlers = {
+        f"handler {name}: {getattr(function, '__name__', '?')}"[:120]
+        for name in _ANIMATING_HANDLERS
+        for function in getattr(bpy.app.handlers, name)
+    }
+    # Blender's own names in there, which it adds at the first driver, are written in C
+    functions = {n for n, value in bpy.app.driver_namespace.items() if isinstance(value, types.FunctionType)}
+    return handlers | {f"driver function {name}"[:120] for name in functions}
 
 
 def _exit_outcome(end: SystemExit, places: script_errors.Places) -> dict[str, object]:

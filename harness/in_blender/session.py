@@ -171,9 +171,9 @@ class Work:
     """What is done in children, each with a copy of the scene. Holds the modules, which scripts do not see."""
 
     def __init__(self, held: fork_safety.HeldThreads) -> None:
-        from harness.in_blender import drawing, scene_state, scene_summary, step_views
+        from harness.in_blender import drawing, saving, scene_state, scene_summary, step_views
 
-        self._held = held
+        self._held, self._saving = held, saving
         self._state, self._summary, self._drawing, self._views = scene_state, scene_summary, drawing, step_views
 
     def learn(self) -> None:
@@ -200,34 +200,12 @@ class Work:
             yield _json(view) + b"\n"
 
     def save(self, path: str) -> Iterator[bytes]:
-        """Write the scene to a file: pictures packed, paths relative, compressed. Handlers do not run."""
-        import bpy
-
-        for name in dir(bpy.app.handlers):
-            functions = getattr(bpy.app.handlers, name)
-            if isinstance(functions, list):
-                functions.clear()
-        bpy.context.preferences.filepaths.save_version = 0
+        """Write the scene to a file; yields what went wrong."""
         try:
-            _pack(bpy.data.images)
-            bpy.ops.wm.save_as_mainfile(
-                filepath=path, copy=True, compress=True, relative_remap=True, check_existing=False
-            )
+            self._saving.save_scene(path)
         except Exception as error:  # noqa: BLE001 - told to the harness
             yield f"{type(error).__name__}: {error}".encode(errors="replace")
         children.flush()
-
-
-def _pack(images: Any) -> None:
-    import bpy
-
-    try:
-        bpy.ops.file.pack_all()
-    except RuntimeError as error:  # a missing picture is the checks' business
-        print(error)
-    for image in images:
-        if image.is_dirty and image.source == "GENERATED":  # painted pixels, which pack_all leaves out
-            image.pack()
 
 
 class Head:

@@ -1,0 +1,217 @@
+"""The verdict on a video task: the script's video has to be a render of the scene that the script made.
+
+Nothing that the script's own interpreter says can pass it; what it says can fail it. The script runs in a clean
+workspace and its scene is saved (A); video and scene file are taken out without following links (T); another Blender,
+which sees nothing but the scene file and runs none of its scripts, renders it (B); each video is decoded in a sandbox
+of its own (C), and the pictures are compared block by block here.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.blender import BlenderRun, run_in_blender
+from harness.execute import execute
+from harness.execution import ExecutionResult, Problem
+from harness.folders import private_folder
+from harness.sandbox import Bind
+from harness.scene_facts import SceneFacts, parse_scene_facts
+from harness.settings import HarnessSettings
+from harness.video_compare import Comparison, compare_videos
+from harness.workspace import NotTaken, take_file
+
+_SCENE, _RENDER = "scene.blend", "judge.mp4"
+_PIXELS_OVER_ASKED = 4
+"""The judge refuses frames with more than so many times the pixels that the task asks."""
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures in the scene: how many, their pixels, and the largest share (0..1) of a sampled frame that they fill."""
+
+    n: int
+    pixels: int
+    share: float
+
+
+@dataclass(frozen=True)
+class SceneRender:
+    """What the judge's Blender found in the saved scene and drew of it."""
+
+    comparison: Comparison | None
+    """None where there was nothing to compare."""
+    footage: tuple[str, ...]
+    pictures: Pictures | None
+    scene: SceneFacts | None
+    engine: str
+    seconds: float
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class VideoVerdict:
+    """The script's run, and what its scene gives."""
+
+    result: ExecutionResult
+    """Its problems are those of both."""
+    render: SceneRender | None
+    """None for a run that had failed already."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return self.result.to_json() | {"scene_render": asdict(self.render) if self.render else None}
+
+
+def judge_video(script: str, workspace: Path, settings: HarnessSettings, *, keep_video: Path) -> VideoVerdict:
+    """Run `script` in `workspace` (clean: nothing but script and start file) and judge it; the video is kept.
+
+    Raises HarnessError for what is not the script's doing.
+    """
+    with private_folder("judged") as folder:
+        result = execute(script, workspace, settings, keep_video=keep_video, keep_scene=folder / _SCENE)
+        if not result.ok or result.video is None:
+            return VideoVerdict(result, None)
+        if not (folder / _SCENE).is_file():
+            return VideoVerdict(replace(result, problems=(*result.problems, _not_saved())), None)
+        render = render_scene(folder / _SCENE, keep_video, result, settings)
+    problems = (*result.problems, *render.problems)
+    return VideoVerdict(replace(result, problems=problems, scene=render.scene or result.scene), render)
+
+
+def render_scene(scene_file: Path, video: Path, result: ExecutionResult, settings: HarnessSettings) -> SceneRender:
+    """Render the saved scene in a Blender of its own and compare it with `video`."""
+    assert result.video is not None
+    n_frames, limit = result.video.n_frames, settings.resolution[0] * settings.resolution[1] * _PIXELS_OVER_ASKED
+    with private_folder("judge") as folder:
+        run = run_in_blender(
+            "judge_render.py",
+            [scene_file, str(n_frames), str(limit), str(settings.summary_samples)],
+            workspace=folder,
+            settings=settings,
+            binds=[Bind(scene_file, "/scene.blend")],
+        )
+        rendered = folder.with_name(f"{folder.name}.mp4")
+        try:
+            comparison, problems = _compare(run, folder, rendered, video, settings)
+        finally:
+            rendered.unlink(missing_ok=True)
+    footage = _footage(run)
+    pictures = _pictures(run)
+    code = [problem for problem in result.problems if problem.code == "animated_by_code"]
+    opened = run.message("opened") or {}
+    if comparison and not comparison.is_same:
+        problems = [_stamped() if opened.get("is_stamped") is True else _not_a_render(comparison, bool(code))]
+    if settings.allow_images < 1:
+        problems += [*_footage_problem(footage), *_picture_problem(pictures, settings)]
+    return SceneRender(
+        comparison=comparison,
+        footage=footage,
+        pictures=pictures,
+        scene=parse_scene_facts(run.message("scene")),
+        engine=str(opened.get("engine", ""))[:64],
+        seconds=round(run.exit.seconds, 3),
+        problems=tuple(problems),
+    )
+
+
+def _compare(
+    run: BlenderRun, folder: Path, rendered: Path, video: Path, settings: HarnessSettings
+) -> tuple[Comparison | None, list[Problem]]:
+    """The judge's render beside the script's video, or why there is none."""
+    if run.message("rendered") is None:
+        return None, [_not_rendered(run)]
+    try:
+        take_file(folder, _RENDER, rendered, max_bytes=settings.max_file_mb << 20)
+    except (FileNotFoundError, NotTaken):
+        return None, [_not_rendered(run)]
+    return compare_videos(video, rendered, settings), []
+
+
+def _footage(run: BlenderRun) -> tuple[str, ...]:
+    names = (run.message("footage") or {}).get("names")
+    return tuple(str(name)[:200] for name in names[:20]) if isinstance(names, list) else ()
+
+
+def _pictures(run: BlenderRun) -> Pictures | None:
+    message = run.message("pictures") or {}
+    n, pixels, share = (message.get(name) for name in ("n", "pixels", "share"))
+    if isinstance(n, int) and isinstance(pixels, int) and isinstance(share, int | float):
+        return Pictures(n, pixels, float(share))
+    return None
+
+
+# problems
+
+
+def _not_saved() -> Problem:
+    return Problem(
+        "scene_not_saved",
+        "error",
+        "The scene could not be saved after the script had ended, so that the video cannot be compared with it.",
+        fix="Do not replace bpy.ops, and leave Blender working at the end of the script.",
+    )
+
+
+def _not_rendered(run: BlenderRun) -> Problem:
+    failed = (run.message("failed") or {}).get("why")
+    ended = f"it was stopped: {run.exit.stopped_by}" if run.exit.stopped_by else run.exit.signal_name
+    return Problem(
+        "scene_not_rendered",
+        "error",
+        f"The saved scene could not be rendered again ({str(failed or ended or 'it did not come to its end')[:300]}), "
+        "so that the video cannot be compared with it.",
+        fix="Leave the scene at the end of the script as it is rendered, with its camera and its size.",
+    )
+
+
+def _not_a_render(comparison: Comparison, has_code: bool) -> Problem:
+    cause = (
+        "The animation lives in a frame handler or a driver function: keyframe it."
+        if has_code
+        else "Usual causes: objects moved between single renders without keyframes, the scene changed after the "
+        "render, a picture that the script wrote itself."
+    )
+    return Problem(
+        "not_a_render_of_the_scene",
+        "error",
+        f"The video is not a render of the scene that the script left: {comparison.text()}. {cause}",
+        where=f"frame {comparison.worst_frame + 1}" if comparison.worst_frame is not None else "",
+        fix="Let the scene hold the whole animation (keyframes, constraints, modifiers, simple drivers), render it by "
+        "bpy.ops.render.render(animation=True), and change nothing afterwards.",
+    )
+
+
+def _stamped() -> Problem:
+    return Problem(
+        "stamp_in_frame",
+        "error",
+        "The frames show text of the render itself (date, time, memory, file): no two renders of the scene are alike.",
+        fix="scene.render.use_stamp = False",
+    )
+
+
+def _footage_problem(footage: tuple[str, ...]) -> list[Problem]:
+    if not footage:
+        return []
+    return [
+        Problem(
+            "footage_in_scene",
+            "error",
+            f"Pre-made footage in the scene: {', '.join(footage[:5])}.",
+            fix="Model and animate it in Blender. Movies, image sequences and linked files are not allowed here.",
+        )
+    ]
+
+
+def _picture_problem(pictures: Pictures | None, settings: HarnessSettings) -> list[Problem]:
+    if pictures is None or pictures.share <= settings.allow_images:
+        return []
+    return [
+        Problem(
+            "pictures_fill_frame",
+            "error",
+            f"{pictures.n} picture(s) with {pictures.pixels} pixels in all fill {pictures.share:.0%} of a frame; "
+            f"{settings.allow_images:.0%} is allowed.",
+            fix="Model it, or use pictures as textures on smaller parts of what is seen.",
+        )
+    ]

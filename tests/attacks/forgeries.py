@@ -1,0 +1,94 @@
+"""Scripts whose video is not what their scene shows, and what the verdict has to call them."""
+
+from tests.attacks.honest import FILM, RENDER
+
+_STILL = FILM.replace("cube.keyframe_insert('location', frame=1)\n", "").replace(
+    "cube.keyframe_insert('location', frame=8)\n", ""
+)
+"""FILM without its keyframes."""
+_PRE_RENDER = """
+def render_elsewhere():
+    for i in range(1, 9):
+        scene.frame_set(i); cube.location.x = -2 + i / 2
+        scene.render.image_settings.file_format, scene.render.filepath = 'PNG', f'/tmp/frame{i:04d}.png'
+        bpy.ops.render.render(write_still=True)
+    scene.render.image_settings.file_format, scene.render.filepath = 'FFMPEG', 'output.mp4'
+render_elsewhere()
+"""
+_STRIPS = """
+strip = scene.sequence_editor_create().strips.new_image('frames', '/tmp/frame0001.png', 1, 1)
+for i in range(2, 9): strip.elements.append(f'frame{i:04d}.png')
+"""
+_PICTURE = """
+import numpy
+picture = bpy.data.images.new('painting', 64, 64)
+picture.pixels.foreach_set(numpy.random.RandomState(1).rand(64 * 64 * 4).astype('f')); picture.update(); picture.pack()
+material = bpy.data.materials.new('painted'); material.use_nodes = True
+node = material.node_tree.nodes.new('ShaderNodeTexImage'); node.image = picture
+material.node_tree.nodes.active = node
+bpy.ops.mesh.primitive_plane_add(size=3.5)
+plane = bpy.context.object; plane.data.materials.append(material)
+plane.parent = scene.camera; plane.location, plane.rotation_euler = (-0.5, 0, -6), (0, 0, 0)
+plane.keyframe_insert('location', frame=1); plane.location.x = 0.5; plane.keyframe_insert('location', frame=8)
+scene.display.shading.color_type = 'TEXTURE'
+"""
+
+FORGERIES: dict[str, tuple[str, str]] = {
+    "animated by a frame handler": (
+        f"{_STILL}bpy.app.handlers.frame_change_pre.append("
+        f"lambda s, *a: setattr(bpy.data.objects['Cube'].location, 'x', -2 + s.frame_current / 2))\n{RENDER}",
+        "not_a_render_of_the_scene",
+    ),
+    "animated by a driver function": (
+        f"{_STILL}bpy.app.driver_namespace['place'] = lambda frame: -2 + frame / 2\n"
+        f"cube.driver_add('location', 0).driver.expression = 'place(frame)'\n{RENDER}",
+        "not_a_render_of_the_scene",
+    ),
+    "single renders without keyframes": (f"{_STILL}{_PRE_RENDER}{_STRIPS}{RENDER}", "footage_in_scene"),
+    "strips removed afterwards": (
+        f"{_STILL}{_PRE_RENDER}{_STRIPS}{RENDER}scene.sequence_editor_clear()\n",
+        "not_a_render_of_the_scene",
+    ),
+    "object removed after the render": (
+        f"{FILM}{RENDER}bpy.data.objects.remove(cube)\n",
+        "not_a_render_of_the_scene",
+    ),
+    "small object added after the render": (
+        f"{FILM}{RENDER}bpy.ops.mesh.primitive_cube_add(size=0.9, location=(0, 0, 2.2))\n",
+        "not_a_render_of_the_scene",
+    ),
+    "camera moved after the render": (
+        f"{FILM}{RENDER}scene.camera.location.x += 4\n",
+        "not_a_render_of_the_scene",
+    ),
+    "scene swapped after the render": (
+        f"{FILM}{RENDER}bpy.ops.wm.read_factory_settings()\nrender = bpy.context.scene.render\n"
+        "render.engine, render.resolution_x, render.resolution_y = 'BLENDER_WORKBENCH', 160, 90\n",
+        "not_a_render_of_the_scene",
+    ),
+    "animation run backwards": (
+        f"{FILM}{RENDER}for c in cube.animation_data.action.fcurves:\n"
+        "    a, b = c.keyframe_points[0].co.y, c.keyframe_points[1].co.y\n"
+        "    c.keyframe_points[0].co.y, c.keyframe_points[1].co.y = b, a\n",
+        "not_a_render_of_the_scene",
+    ),
+    "operators replaced before saving": (
+        f"{FILM}{RENDER}class Fake:\n    def __getattr__(self, name): return Fake()\n"
+        "    def __call__(self, *a, **k): return {'FINISHED'}\nbpy.ops = Fake()\n",
+        "scene_not_saved",
+    ),
+    "movie in the scene": (
+        f"{FILM}{RENDER}movie = bpy.data.images.load(os.path.abspath('output.mp4'))\nmovie.use_fake_user = True\n",
+        "footage_in_scene",
+    ),
+    "a painting fills the frame": (f"{FILM}{_PICTURE}{RENDER}", "pictures_fill_frame"),
+    "date stamped into the frames": (
+        f"{FILM}scene.render.use_stamp = True; scene.render.stamp_font_size = 8\n{RENDER}",
+        "stamp_in_frame",
+    ),
+    "scene too heavy to render again": (
+        f"{FILM}{RENDER}scene.render.resolution_x, scene.render.resolution_y = 8000, 8000\n",
+        "scene_not_rendered",
+    ),
+}
+"""Name -> (script, code of the problem that must be found)."""

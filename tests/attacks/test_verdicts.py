@@ -1,0 +1,63 @@
+"""Forged videos are caught, and no honest script is called a cheat. Numbers are printed (`-s`)."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.report import report_text
+from harness.settings import HarnessSettings
+from harness.video_verdict import VideoVerdict, judge_video
+from tests.attacks import honest
+from tests.attacks.forgeries import FORGERIES
+
+pytestmark = pytest.mark.blender
+SETTINGS = HarnessSettings(
+    resolution=(160, 90), frame_count=8, exec_timeout=120, preview_frames=2, content_samples=8, summary_samples=3
+)
+ACCUSATIONS = {
+    "not_a_render_of_the_scene", "footage_in_scene", "pictures_fill_frame", "scene_not_saved", "scene_not_rendered",
+}  # fmt: skip
+N_VARIED = 12
+"""In the suite; `python -m tests.bench.honest_renders` judges 100."""
+
+
+def judged(folder: Path, script: str) -> VideoVerdict:
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    (workspace / "main.py").write_text(script)
+    return judge_video("main.py", workspace, SETTINGS, keep_video=folder / "output.mp4")
+
+
+def worst(verdict: VideoVerdict) -> str:
+    comparison = verdict.render.comparison if verdict.render else None
+    return comparison.text() if comparison else "nothing to compare"
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forgery_is_caught(tmp_path: Path, name: str) -> None:
+    """The video does not pass, for the right reason."""
+    script, code = FORGERIES[name]
+    verdict = judged(tmp_path, script)
+    print(f"{name}: {worst(verdict)}")
+    assert not verdict.result.ok
+    assert code in [problem.code for problem in verdict.result.problems], report_text(verdict.result)
+
+
+@pytest.mark.parametrize("name", honest.ODDITIES)
+def test_an_honest_oddity_passes(tmp_path: Path, name: str) -> None:
+    """Odd, and still a render of its scene."""
+    verdict = judged(tmp_path, honest.script(name))
+    print(f"{name}: {worst(verdict)}")
+    assert verdict.result.ok, report_text(verdict.result)
+    assert verdict.render is not None
+    assert verdict.render.comparison is not None
+
+
+@pytest.mark.parametrize("seed", range(N_VARIED))
+def test_an_ordinary_animation_passes(tmp_path: Path, seed: int) -> None:
+    """Varied scenes, at every quality of the encoder."""
+    verdict = judged(tmp_path, honest.varied(seed))
+    print(f"varied {seed}: {worst(verdict)}")
+    accused = ACCUSATIONS.intersection(problem.code for problem in verdict.result.problems)
+    assert not accused, report_text(verdict.result)
+    assert verdict.render is not None
