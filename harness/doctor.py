@@ -24,6 +24,7 @@ import psutil
 
 from harness.blender import BlenderRun, run_in_blender
 from harness.errors import HarnessError
+from harness.folders import private_folder
 from harness.interpreter import PythonEnvironment, find_environment, libs_dir
 from harness.sandbox import Limits, best_level
 from harness.settings import HarnessSettings
@@ -114,9 +115,9 @@ class Machine:
 
     @cached_property
     def trial(self) -> BlenderTrial:
-        with tempfile.TemporaryDirectory(prefix="blendscribe-doctor-") as folder:
-            run = run_in_blender("examine.py", [], workspace=Path(folder), settings=self.settings, limits=_LIMITS)
-            files = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+        with private_folder("doctor") as folder:
+            run = run_in_blender("examine.py", [], workspace=folder, settings=self.settings, limits=_LIMITS)
+            files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         return BlenderTrial(run, files)
 
     @property
@@ -261,16 +262,16 @@ def _isolation(machine: Machine) -> Finding:
     """Attacked with a file, a port and a process of our own."""
     _require_interpreter(machine)
     with (
-        tempfile.TemporaryDirectory(prefix="blendscribe-outside-") as outside,
-        tempfile.TemporaryDirectory(prefix="blendscribe-inside-") as workspace,
+        private_folder("outside") as outside,
+        private_folder("inside") as workspace,
         socket.create_server(("127.0.0.1", 0)) as server,
     ):
-        secret, forbidden = Path(outside) / "secret", Path(outside) / "written"
+        secret, forbidden = outside / "secret", outside / "written"
         secret.write_text(secrets.token_hex())
         run = run_in_blender(
             "probe_isolation.py",
             [str(secret), str(forbidden), str(server.getsockname()[1]), str(os.getpid())],
-            workspace=Path(workspace),
+            workspace=workspace,
             settings=machine.settings,
             limits=_LIMITS,
         )
