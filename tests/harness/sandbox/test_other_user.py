@@ -141,7 +141,7 @@ def test_nothing_outside_changes_its_owner(tmp_path: Path) -> None:
     (workspace / "theirs").touch()
     if IS_ROOT:
         os.chown(workspace / "theirs", 12345, 12345)
-    owners = []
+    owners: list[int] = []
 
     def look() -> None:
         await_file(workspace / "started")
