@@ -26,7 +26,8 @@ from harness.blender import BlenderRun, run_in_blender
 from harness.errors import HarnessError
 from harness.folders import private_folder
 from harness.interpreter import PythonEnvironment, find_environment, libs_dir
-from harness.sandbox import Limits, best_level
+from harness.sandbox import Level, Limits, best_level
+from harness.sandbox.other_user import can_be_had
 from harness.settings import HarnessSettings
 from harness.setup.blender_env import BPY_VERSION, installed_bpy
 from harness.setup.shaders import has_warm_shaders
@@ -255,7 +256,10 @@ def _sandbox(machine: Machine) -> Finding:
         return (failed if mode == "required" else warning)(f"{level.name}: {why_not}", remedy)
     if level.name == "bwrap":
         return warning("bwrap: no filter of system calls for this architecture", "Use x86_64.")
-    return ok(f"{level.name} ({level.bwrap})")
+    whose = (
+        "; you are root, sandboxes are other users" if can_be_had(level) else "; as root" if os.geteuid() == 0 else ""
+    )
+    return ok(f"{level.name} ({level.bwrap}){whose}")
 
 
 def _isolation(machine: Machine) -> Finding:

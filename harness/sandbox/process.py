@@ -6,6 +6,8 @@ Facts behind the shape (measured):
 - Killing only the outer bubblewrap leaves survivors in its first milliseconds; the namespace's init is killed first,
   through a pidfd.
 - PDEATHSIG follows the *thread* that forked: start and wait happen in one thread.
+- It is set late: a harness killed in a sandbox's first milliseconds leaves it behind, for `harness.sweep` to find by
+  the name under which bubblewrap is started.
 """
 
 import json
