@@ -256,10 +256,14 @@ def _sandbox(machine: Machine) -> Finding:
         return (failed if mode == "required" else warning)(f"{level.name}: {why_not}", remedy)
     if level.name == "bwrap":
         return warning("bwrap: no filter of system calls for this architecture", "Use x86_64.")
-    whose = (
-        "; you are root, sandboxes are other users" if can_be_had(level) else "; as root" if os.geteuid() == 0 else ""
-    )
-    return ok(f"{level.name} ({level.bwrap}){whose}")
+    return ok(f"{level.name} ({level.bwrap}){_whose(level)}")
+
+
+def _whose(level: Level) -> str:
+    """What root has to know."""
+    if os.geteuid() != 0:
+        return ""
+    return "; not as root" if can_be_had(level) else "; as root, whose processes the kernel does not count"
 
 
 def _isolation(machine: Machine) -> Finding:
