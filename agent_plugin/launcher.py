@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from agent_plugin.config import RunConfig
 from agent_plugin.episode import EpisodeKey, run_episode
 from agent_plugin.faults import bad_input
+from agent_plugin.keys import hide_keys
 from agent_plugin.places import read_prompt
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
@@ -129,6 +130,7 @@ def lock_run(paths: RunPaths) -> Iterator[None]:
 
 def run_all(plan: RunPlan, paths: RunPaths, *, n_workers: int, watcher: Watcher, stop: Stop) -> list[EpisodeOutcome]:
     """Play every episode that is not finished; returns an outcome for each that is finished or failed."""
+    hide_keys()
     outcomes = []
     waiting = []
     for key in plan.keys:

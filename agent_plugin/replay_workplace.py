@@ -14,7 +14,6 @@ Does not cover files that were in the workspace of plain `mini` before it began:
 
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from agent_plugin.recorded_episode import RecordedEpisode, argument_of
 from agent_plugin.replay_compare import Difference, compare_executions, compare_states
 from agent_plugin.replay_states import RecordedStates
 from agent_plugin.submission import is_submitting_step
+from harness.folders import private_folder
 from harness.step_report import step_text
 from harness.step_session import StepSession
 from harness.workspace import PREVIEW_NAME
@@ -136,8 +136,8 @@ class Workplace:
 @contextmanager
 def fresh_workplace(episode: RecordedEpisode) -> Iterator[Workplace]:
     """A new one, which is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="blendscribe-replay-", ignore_cleanup_errors=True) as folder:
-        place = Workplace(episode, Path(folder).resolve())
+    with private_folder("replay") as folder:
+        place = Workplace(episode, folder.resolve())
         try:
             yield place
         finally:

@@ -6,7 +6,6 @@ harness's environment, home and network are not there. Settings reach `run_blend
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import pydantic
 
 from agent_plugin.places import SETTINGS_VARIABLE
 from harness.blender import level_in_force
+from harness.folders import private_folder
 from harness.interpreter import (
     PROJECT_DIR,
     RUN_ENVIRONMENT,
@@ -52,9 +52,9 @@ def run_bash(
     libs = libs_dir(settings, blender)
     level = level_in_force(settings)
     limits = replace(settings.limits, timeout_seconds=timeout_seconds)
-    with tempfile.TemporaryDirectory(prefix="blendscribe-tools-") as tools:
+    with private_folder("tools") as tools:
         jail = (
-            _jail(workspace, settings, blender, libs, Path(tools))
+            _jail(workspace, settings, blender, libs, tools)
             if level.is_sandbox
             else _bare_jail(workspace, settings, blender, libs)
         )

@@ -24,8 +24,10 @@ import psutil
 
 from harness.blender import BlenderRun, run_in_blender
 from harness.errors import HarnessError
+from harness.folders import private_folder
 from harness.interpreter import PythonEnvironment, find_environment, libs_dir
-from harness.sandbox import Limits, best_level
+from harness.sandbox import Level, Limits, best_level
+from harness.sandbox.other_user import can_be_had
 from harness.settings import HarnessSettings
 from harness.setup.blender_env import BPY_VERSION, installed_bpy
 from harness.setup.shaders import has_warm_shaders
@@ -114,9 +116,9 @@ class Machine:
 
     @cached_property
     def trial(self) -> BlenderTrial:
-        with tempfile.TemporaryDirectory(prefix="blendscribe-doctor-") as folder:
-            run = run_in_blender("examine.py", [], workspace=Path(folder), settings=self.settings, limits=_LIMITS)
-            files = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+        with private_folder("doctor") as folder:
+            run = run_in_blender("examine.py", [], workspace=folder, settings=self.settings, limits=_LIMITS)
+            files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         return BlenderTrial(run, files)
 
     @property
@@ -254,23 +256,30 @@ def _sandbox(machine: Machine) -> Finding:
         return (failed if mode == "required" else warning)(f"{level.name}: {why_not}", remedy)
     if level.name == "bwrap":
         return warning("bwrap: no filter of system calls for this architecture", "Use x86_64.")
-    return ok(f"{level.name} ({level.bwrap})")
+    return ok(f"{level.name} ({level.bwrap}){_whose(level)}")
+
+
+def _whose(level: Level) -> str:
+    """What root has to know."""
+    if os.geteuid() != 0:
+        return ""
+    return "; not as root" if can_be_had(level) else "; as root, whose processes the kernel does not count"
 
 
 def _isolation(machine: Machine) -> Finding:
     """Attacked with a file, a port and a process of our own."""
     _require_interpreter(machine)
     with (
-        tempfile.TemporaryDirectory(prefix="blendscribe-outside-") as outside,
-        tempfile.TemporaryDirectory(prefix="blendscribe-inside-") as workspace,
+        private_folder("outside") as outside,
+        private_folder("inside") as workspace,
         socket.create_server(("127.0.0.1", 0)) as server,
     ):
-        secret, forbidden = Path(outside) / "secret", Path(outside) / "written"
+        secret, forbidden = outside / "secret", outside / "written"
         secret.write_text(secrets.token_hex())
         run = run_in_blender(
             "probe_isolation.py",
             [str(secret), str(forbidden), str(server.getsockname()[1]), str(os.getpid())],
-            workspace=Path(workspace),
+            workspace=workspace,
             settings=machine.settings,
             limits=_LIMITS,
         )

@@ -1,16 +1,18 @@
 """Keeps a copy of a workspace, so that what a failed step wrote can be put back. Copies only what has changed.
 
 Nothing in the workspace is trusted: no link is followed, and nothing is opened that could block. Plain files, links,
-folders and their modes are kept; a pipe or socket is removed where it is new, and cannot be put back. Take and
-restore only while nothing runs in the workspace.
+folders and their modes are kept; a pipe or socket is removed where it is new, and cannot be put back. What is put back
+belongs to the owner of the workspace (`sandbox.other_user`). Take and restore only while nothing runs in it.
 """
 
 import os
 import stat
 import subprocess
-import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+
+from harness.folders import private_folder
 
 _CHUNK = 1 << 20
 _LONGEST_NAME = 3_000
@@ -36,8 +38,8 @@ class WorkspaceBackup:
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
-        self._folder = tempfile.TemporaryDirectory(prefix="blendscribe-backup-")
-        self._copies = Path(self._folder.name) / "files"
+        self._resources = ExitStack()
+        self._copies = self._resources.enter_context(private_folder("backup")) / "files"
         self._copies.mkdir()
         self._entries: dict[str, _Entry] = {}
 
@@ -63,8 +65,7 @@ class WorkspaceBackup:
 
     def close(self) -> None:
         """Delete the copy."""
-        _remove(self._copies)
-        self._folder.cleanup()
+        self._resources.close()
 
 
 def _scan(root: Path) -> dict[str, _Entry]:
@@ -104,6 +105,7 @@ def _entry(state: os.stat_result) -> _Entry:
 
 def _make_equal(target: Path, source: Path, *, has: dict[str, _Entry], wants: dict[str, _Entry]) -> list[str]:
     """Bring `target`, which has `has`, to `wants`, whose content is in `source`. Returns the names that differed."""
+    owner = target.lstat().st_uid
     changed = sorted(name for name in has.keys() | wants.keys() if has.get(name) != wants.get(name))
     for name in changed:
         is_kept_folder = name in has and name in wants and has[name].is_folder and wants[name].is_folder
@@ -112,6 +114,8 @@ def _make_equal(target: Path, source: Path, *, has: dict[str, _Entry], wants: di
     for name in changed:
         if name in wants:
             _copy(source / name, target / name, wants[name])
+            if owner != os.geteuid() and os.path.lexists(target / name):
+                os.chown(target / name, owner, -1, follow_symlinks=False)
     return changed
 
 

@@ -22,7 +22,9 @@ def doctor(
     """Examine this machine: interpreter, render, video, sandbox, resources. Each finding comes with its remedy."""
     from harness.doctor import can_work, examine
     from harness.settings import HarnessSettings
+    from harness.sweep import sweep
 
+    sweep()
     findings = [*examine(HarnessSettings(bpy_python=str(python or ""))), *_agent_packages()]
     if as_json:
         typer.echo(json.dumps({"ok": can_work(findings), "findings": [asdict(f) for f in findings]}, indent=2))

@@ -37,10 +37,14 @@ def replay(
     Nothing in the episode is changed. Exit status: 0 it came out the same (with --code or -m: what was run is good),
     1 it differs (is not good, or the state before it does not reproduce), 2 the input is wrong.
     """
+    from agent_plugin.keys import hide_keys
     from agent_plugin.preflight import check_machine
     from agent_plugin.recorded_episode import read_episode
+    from harness.sweep import sweep
 
     _check_options(step, all_steps, code, model, output)
+    sweep()
+    hide_keys()
     recorded = read_episode(episode)
     check_machine([recorded.environment.harness])
     if all_steps:

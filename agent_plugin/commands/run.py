@@ -31,7 +31,9 @@ def run(
 
     from agent_plugin.launcher import Stop, interruptible, lock_run, open_run, run_all
     from agent_plugin.progress import RunProgress, results_table, where_to_look
+    from harness.sweep import sweep
 
+    sweep()
     plan = _plan(tasks, model, config or [], attempts)
     paths = open_run(plan, output)
     console, stop = Console(), Stop()

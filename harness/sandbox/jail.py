@@ -8,7 +8,7 @@ always means a path of the host; a `str` is taken as it is.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 WORKSPACE = "/workspace"
 HOME = "/tmp/home"
@@ -65,18 +65,22 @@ class Jail:
         return ":".join(str(path) for path in word)
 
 
-def bwrap_options(jail: Jail, data_fd: Mapping[str, int], features: frozenset[str]) -> list[str]:
+def bwrap_options(
+    jail: Jail, data_fd: Mapping[str, int], features: frozenset[str], user_namespace: Sequence[str] = ()
+) -> list[str]:
     """Options for bubblewrap; `data_fd` holds an open descriptor for each of the jail's files.
 
+    `user_namespace` are the options that join one which is there, instead of those that make one.
     The order matters: binds before the root is made read-only, `--clearenv` before `--setenv`.
     """
     return [
-        *_namespaces(features),
-        *_system_folders(),
+        *_namespaces(features, user_namespace),
+        *_folders("0755", _folders_above(jail), features),
+        *system_folders(),
         *_sized_tmpfs("/dev/shm", 64, features),
         *_sized_tmpfs("/tmp", jail.tmp_mb, features),
-        *("--dir", HOME),
-        *_words("--ro-bind-data", ((str(data_fd[name]), name) for name in jail.files)),
+        *_folders("1777", [HOME, f"{HOME}/.cache"], features),
+        *(word for name in jail.files for word in _file(name, data_fd[name], features)),
         *_words("--symlink", ((target, name) for name, target in jail.symlinks.items())),
         *_words("--ro-bind", ((str(b.host), b.inside) for b in jail.binds if not b.is_writable)),
         *_words("--bind", ((str(b.host), b.inside) for b in jail.binds if b.is_writable)),
@@ -84,22 +88,25 @@ def bwrap_options(jail: Jail, data_fd: Mapping[str, int], features: frozenset[st
         # bubblewrap's own /dev and / are writable, unsized tmpfs until they are remounted. /proc/sys belongs to the
         # machine, and where root runs the harness the kernel lets root's uid write it even without a capability.
         *("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"),
-        *("--chdir", WORKSPACE, "--clearenv"),
+        *(() if user_namespace else ("--chdir", WORKSPACE)),
+        "--clearenv",
         *_words("--setenv", ((name, jail.inside(word)) for name, word in jail.environment.items())),
     ]
 
 
-def _namespaces(features: frozenset[str]) -> list[str]:
+def _namespaces(features: frozenset[str], user_namespace: Sequence[str]) -> list[str]:
     options = [
-        "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
-        "--unshare-cgroup-try", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
-        "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+        "--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
     ]  # fmt: skip
+    if user_namespace:
+        return [*options, *user_namespace]
+    options += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
     # older bubblewrap lacks these two; seccomp refuses new namespaces there all the same
     return options + [o for o in ("--disable-userns", "--assert-userns-disabled") if o in features]
 
 
-def _system_folders() -> list[str]:
+def system_folders() -> list[str]:
     options = ["--ro-bind", "/usr", "/usr"]
     for name in ("bin", "sbin", "lib", "lib64", "lib32", "libx32"):
         if (Path("/") / name).is_symlink():
@@ -113,10 +120,29 @@ def _system_folders() -> list[str]:
 
 def _sized_tmpfs(name: str, size_mb: int, features: frozenset[str]) -> list[str]:
     size = ["--size", str(size_mb << 20)] if "--size" in features else []
-    return [*size, "--tmpfs", name]
+    return [*_mode("1777", features), *size, "--tmpfs", name]
 
 
-def _words(option: str, arguments: Iterable[tuple[str, str]]) -> list[str]:
+def _mode(mode: str, features: frozenset[str]) -> list[str]:
+    """For the option that follows: the sandbox's user need not be the one who mounts."""
+    return ["--perms", mode] if "--perms" in features else []
+
+
+def _file(name: str, descriptor: int, features: frozenset[str]) -> list[str]:
+    return [*_mode("0444", features), "--ro-bind-data", str(descriptor), name]
+
+
+def _folders(mode: str, names: Sequence[str], features: frozenset[str]) -> list[str]:
+    return [word for name in names for word in (*_mode(mode, features), "--dir", name)]
+
+
+def _folders_above(jail: Jail) -> list[str]:
+    """Where things are put inside. bubblewrap would make what is missing, but for its own user alone."""
+    names = ["/etc/passwd", *jail.files, *jail.symlinks, *(bind.inside for bind in jail.binds)]
+    return sorted({str(folder) for name in names for folder in PurePosixPath(name).parents} - {"/"})
+
+
+def _words(option: str, arguments: Iterable[tuple[str, ...]]) -> list[str]:
     return [word for pair in arguments for word in (option, *pair)]
 
 

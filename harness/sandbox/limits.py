@@ -15,7 +15,7 @@ class Limits:
     memory_mb: int = 4096
     """Resident memory of the whole tree (anonymous and shared, MiB)."""
     max_processes: int = 256
-    """Processes alive at once. Threads count where the kernel enforces it (RLIMIT_NPROC, not for root)."""
+    """Processes alive at once. The kernel stops at a few more, threads included, unless the sandbox is root's."""
     output_mb: int = 16
     """Bytes printed to stdout and stderr together, MiB."""
     max_file_mb: int = 1024

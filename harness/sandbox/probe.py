@@ -1,10 +1,10 @@
 """Chooses the isolation level by trying it: the whole recipe around /usr/bin/true. Cached per process."""
 
-import tempfile
 from functools import cache
 from pathlib import Path
 
 from harness.errors import HarnessError, SandboxUnavailable
+from harness.folders import private_folder
 from harness.sandbox.jail import Jail, identity_files
 from harness.sandbox.launch import launch
 from harness.sandbox.level import LIMITS_ONLY, Level, SandboxMode, bwrap_features, find_bwrap
@@ -38,8 +38,8 @@ def best_level(libs: Path | None = None) -> tuple[Level, str]:
 
 def _trial(level: Level) -> str:
     """Empty when a process ran at `level`, else what went wrong and the usual cause."""
-    with tempfile.TemporaryDirectory(prefix="blendscribe-probe-") as folder:
-        jail = Jail(workspace=Path(folder), files=identity_files(), tmp_mb=1)
+    with private_folder("probe") as folder:
+        jail = Jail(workspace=folder, files=identity_files(), tmp_mb=1)
         try:
             ended = launch(["/usr/bin/true"], jail, Limits(timeout_seconds=10), level)
         except HarnessError as error:

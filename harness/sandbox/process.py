@@ -6,6 +6,8 @@ Facts behind the shape (measured):
 - Killing only the outer bubblewrap leaves survivors in its first milliseconds; the namespace's init is killed first,
   through a pidfd.
 - PDEATHSIG follows the *thread* that forked: start and wait happen in one thread.
+- It is set late: a harness killed in a sandbox's first milliseconds leaves it behind, for `harness.sweep` to find by
+  the name under which bubblewrap is started.
 """
 
 import json
@@ -27,7 +29,9 @@ from harness.folders import private_folder
 from harness.sandbox.jail import Jail, Word, bwrap_options, open_data
 from harness.sandbox.level import Level
 from harness.sandbox.limits import Limits, StopCause, Usage
+from harness.sandbox.other_user import BECOME_USER, OtherUser, join, other_user
 from harness.sandbox.output import BoundedOutput
+from harness.sandbox.owner import mark
 from harness.sandbox.seccomp import program
 from harness.sandbox.watchdog import (
     available_memory_mb,
@@ -85,6 +89,7 @@ class SandboxedProcess:
 
     def start(self, command: Sequence[Word]) -> None:
         """Start `command`; raises SandboxFailed if that cannot be. `close` gives everything back."""
+        user = self._resources.enter_context(other_user(self._jail, self._level))
         result_read, result_write = self._pipe()
         status_read, status_write = self._pipe()
         numbers = {RESULT_FD: result_write}
@@ -94,14 +99,15 @@ class SandboxedProcess:
         words = [str(numbers.get(word, word)) if isinstance(word, str) else word for word in command]
         inherited = list(numbers.values())
         if self._level.is_sandbox:
-            argv, environment, more = self._bwrap_command(words, status_write)
+            argv, environment, more = self._bwrap_command(words, status_write, user)
             inherited += [status_write, *more]
         else:
             argv, environment = self._supervised_command(words)
         self._started_at = time.monotonic()
         try:
             process = subprocess.Popen(
-                argv,
+                [mark() if self._level.is_sandbox else argv[0], *argv[1:]],
+                executable=argv[0],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -136,11 +142,14 @@ class SandboxedProcess:
         os.set_blocking(descriptor, False)
         self._selector.register(descriptor, selectors.EVENT_READ, name)
 
-    def _bwrap_command(self, words: list[Word], status_fd: int) -> tuple[list[str], dict[str, str], list[int]]:
+    def _bwrap_command(
+        self, words: list[Word], status_fd: int, user: OtherUser | None
+    ) -> tuple[list[str], dict[str, str], list[int]]:
+        namespace = [os.dup(user.namespace_fd)] if user else []
         data_fd = {name: open_data(content, "file") for name, content in self._jail.files.items()}
-        options = bwrap_options(self._jail, data_fd, self._level.features)
+        options = bwrap_options(self._jail, data_fd, self._level.features, join(*namespace) if user else ())
         options += ["--json-status-fd", str(status_fd)]
-        descriptors = list(data_fd.values())
+        descriptors = [*namespace, *data_fd.values()]
         if self._level.name == "bwrap+seccomp":
             filter_program = program()
             assert filter_program is not None
@@ -149,6 +158,7 @@ class SandboxedProcess:
         descriptors.append(open_data("\0".join([*options, ""]).encode(), "options"))
         argv = [
             str(self._level.bwrap), "--args", str(descriptors[-1]), "--",
+            *(BECOME_USER if user else ()),
             # ends the tree even if the harness is killed before it can
             "/usr/bin/timeout", "-s", "KILL", f"{self._limits.timeout_seconds + _GRACE_SECONDS:.0f}",
             "/usr/bin/prlimit", *(f"--{name.lower()}={value}" for name, value in self._rlimits().items()), "--",

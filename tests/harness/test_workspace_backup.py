@@ -170,7 +170,7 @@ def test_deep_tree_can_be_kept_and_deleted(workspace: Path, tmp_path: Path) -> N
     backup.take()
     assert backup.restore() == []
     backup.close()
-    assert not Path(backup._folder.name).exists()
+    assert not backup._copies.parent.exists()
 
 
 def test_holes_stay_holes(workspace: Path, backup: WorkspaceBackup) -> None:
@@ -205,7 +205,7 @@ def test_closing_deletes_the_copy(workspace: Path) -> None:
     """Nothing is left outside the workspace."""
     backup = WorkspaceBackup(workspace)
     backup.take()
-    folder = Path(backup._folder.name)
+    folder = backup._copies.parent
     assert folder.is_dir()
     backup.close()
     assert not folder.exists()
