@@ -1,8 +1,8 @@
 """What a sandboxed process can see, and how the same thing is called inside and outside.
 
 A `Jail` is plain data. `bwrap_options` turns it into options for bubblewrap; without bubblewrap the same
-command runs with the host's own paths (`Jail.outside`), and `landlock_rules` says which of them it may use. A `Path` in a command or an environment value
-always means a path of the host; a `str` is taken as it is.
+command runs with the host's own paths (`Jail.outside`), and `landlock_rules` says which of them it may use. A `Path`
+in a command or an environment value always means a path of the host; a `str` is taken as it is.
 """
 
 import os

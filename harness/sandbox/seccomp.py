@@ -5,7 +5,8 @@ reach a network or to hide memory from the watchdog is refused. x86_64 only, as 
 are; elsewhere `program()` returns None and the sandbox level says so.
 
 Layout of the data that the filter reads: `struct seccomp_data` in <linux/seccomp.h>
-(nr at 0, arch at 4, args[i] at 16 + 8 i). The supervisor loads this file from beside itself: it imports nothing of ours.
+(nr at 0, arch at 4, args[i] at 16 + 8 i). The supervisor loads this file from beside itself: it imports nothing of
+ours.
 """
 
 import errno
