@@ -80,7 +80,7 @@ def test_isolation_is_tried_not_assumed() -> None:
     """Without a sandbox the probe gets out, and every way out is named."""
     found = doctor._isolation(Machine(HarnessSettings(sandbox="off")))
     assert found.status == "warning"
-    for way in ("read a file", "wrote a file", "reached a port", "read the environment"):
+    for way in ("read a file", "write a file", "reach a port", "read the environment"):
         assert way in found.detail
 
 
