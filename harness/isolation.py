@@ -6,6 +6,7 @@ and costs about as much as starting Python twice.
 """
 
 import json
+import os
 import secrets
 import socket
 import subprocess
@@ -91,7 +92,10 @@ def measured_isolation(settings: HarnessSettings) -> Isolation:
 
 def attack(level: Level, settings: HarnessSettings) -> Mapping[str, bool]:
     """Attempt -> whether it succeeded at `level`, in the jail that Blender gets. Once per process."""
-    return _attack(level, settings.bpy_python, settings.bpy_libs)
+    try:
+        return _attack(level, settings.bpy_python, settings.bpy_libs)
+    except OSError as error:
+        raise SandboxFailed(f"The attack on the isolation '{level.name}' could not be prepared: {error}") from error
 
 
 def _why_not(settings: HarnessSettings) -> str:
@@ -131,7 +135,10 @@ class _Targets:
             self._mode = self._secret_file.stat().st_mode
             self._abstract = f"blendscribe-{secrets.token_hex(8)}"
             self._port = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-            self._unix = stack.enter_context(_listening(str(self._outside / "socket")))
+            # by its descriptor, since the address of a socket is cut at 108 bytes, and TMPDIR may be longer
+            folder = os.open(self._outside, os.O_PATH | os.O_CLOEXEC)
+            stack.callback(os.close, folder)
+            self._unix = stack.enter_context(_listening(f"/proc/self/fd/{folder}/socket"))
             self._abstract_unix = stack.enter_context(_listening("\0" + self._abstract))
             self._command = f"60.{secrets.randbelow(10**9):09}"
             self._process = stack.enter_context(_sleeping(self._command, self._secret))
@@ -149,7 +156,7 @@ class _Targets:
             "secret_file": str(self._secret_file),
             "forbidden_file": str(self._forbidden),
             "port": self._port.getsockname()[1],
-            "socket_file": str(self._outside / "socket"),
+            "folder": str(self._outside),
             "abstract_socket": self._abstract,
             "process": self._process.pid,
             "command": self._command,

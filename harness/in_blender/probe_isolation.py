@@ -31,7 +31,7 @@ def main() -> None:
     _change(targets["secret_file"])
     _connect(socket.AF_INET, ("127.0.0.1", targets["port"]))
     _connect(socket.AF_UNIX, "\0" + targets["abstract_socket"])
-    _connect(socket.AF_UNIX, targets["socket_file"])
+    _connect_in(targets["folder"])
     pipe.send("probed", **found)
     _kill(targets["process"], targets["command"])
 
@@ -83,6 +83,15 @@ def _connect(family: int, address: tuple[str, int] | str) -> None:
             tried.connect(address)
     except OSError:
         pass
+
+
+def _connect_in(folder: str) -> None:
+    """By a descriptor, since the address of a socket is cut at 108 bytes."""
+    try:
+        descriptor = os.open(folder, os.O_PATH)
+    except OSError:
+        return
+    _connect(socket.AF_UNIX, f"/proc/self/fd/{descriptor}/socket")
 
 
 def _kill(process: int, command: str) -> None:
