@@ -17,6 +17,7 @@ from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
 from agent_plugin.observations import ImagePlacement
 from agent_plugin.places import CONFIGS_DIR, read_prompt
 from agent_plugin.tools import TaskKind
+from harness.sandbox.level import SandboxMode
 from harness.settings import HarnessSettings
 from harness.step_session import StepStart
 
@@ -108,6 +109,15 @@ def load_config(specs: Sequence[str]) -> RunConfig:
     if faults:
         raise BadInput(faults)
     return config
+
+
+def with_sandbox(config: RunConfig, mode: SandboxMode) -> RunConfig:
+    """`config` with this `harness.sandbox`, unless it says one itself."""
+    harness = config.environment.harness
+    if "sandbox" in harness.model_fields_set:
+        return config
+    changed = harness.model_copy(update={"sandbox": mode})
+    return config.model_copy(update={"environment": config.environment.model_copy(update={"harness": changed})})
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -15,11 +15,13 @@ from agent_plugin.environment import BlenderEnvironment
 from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
-from harness.blender import level_in_force
+from harness.errors import SandboxUnavailable
 from harness.folders import remove_folder
+from harness.isolation import measured_isolation
+from harness.sandbox import LevelName, is_at_least
 from harness.settings import HarnessSettings
 from recorder.paths import EpisodePaths
-from recorder.records import Cost, EpisodeSummary, Step, Verdict
+from recorder.records import Cost, EpisodeSummary, Isolation, Step, Verdict
 from recorder.redaction import Redactor, secrets_in
 from recorder.trajectory import TrajectoryWriter, read_trajectory, write_atomically
 
@@ -36,7 +38,13 @@ class EpisodeKey:
 OnStep = Callable[[int, str], None]
 
 
-def run_episode(key: EpisodeKey, config: RunConfig, paths: EpisodePaths, on_step: OnStep) -> EpisodeSummary:
+def run_episode(
+    key: EpisodeKey,
+    config: RunConfig,
+    paths: EpisodePaths,
+    on_step: OnStep,
+    allowed_isolation: LevelName | None = None,
+) -> EpisodeSummary:
     """Run the episode into `paths` (which must be new) and return its summary, already written.
 
     Raises HarnessError, or whatever the provider raised, when the machine failed: no summary is written then,
@@ -51,7 +59,14 @@ def run_episode(key: EpisodeKey, config: RunConfig, paths: EpisodePaths, on_step
     kind, start = key.task.kind, key.task.step_start
     environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings, kind, start))
     model = get_model(key.model, config.model.for_mini(kind))
-    record = EpisodeRecord(key, config.model_dump(mode="json"), settings, paths, workspace=paths.workspace)
+    record = EpisodeRecord(
+        key,
+        config.model_dump(mode="json"),
+        settings,
+        paths,
+        workspace=paths.workspace,
+        allowed_isolation=allowed_isolation,
+    )
     agent = BlenderAgent(model, environment, start_record=record.start, **_agent_settings(key.task, config))
     agent.on_step = on_step
     try:
@@ -75,6 +90,7 @@ class EpisodeRecord:
         paths: EpisodePaths,
         *,
         workspace: Path,
+        allowed_isolation: LevelName | None = None,
     ) -> None:
         """`config` is resolved, secrets and all; `settings` are those of this task."""
         self._key, self._settings, self._paths, self._workspace = key, settings, paths, workspace
@@ -83,11 +99,13 @@ class EpisodeRecord:
             secrets=secrets_in(config),
             folders={str(workspace.resolve()): "<workspace>", str(paths.root.resolve()): "<episode>"},
         )
+        self._allowed_isolation = allowed_isolation
         self._started = time.monotonic()
 
     def start(self, prompts: Sequence[dict[str, Any]], agent: BlenderAgent) -> StepRecorder:
         """Pin the task and write the header."""
         _pin_task(self._key.task, self._paths)
+        isolation = isolation_record(self._settings, self._allowed_isolation)
         recorder = StepRecorder(TrajectoryWriter(self._paths, self._redactor))
         recorder.header(
             prompts,
@@ -99,7 +117,8 @@ class EpisodeRecord:
             tools=getattr(agent.model, "tools", []),
             config=self._config,
             versions=versions(self._settings),
-            sandbox_level=level_in_force(self._settings).name,
+            sandbox_level=isolation.measured,
+            isolation=isolation,
         )
         return recorder
 
@@ -117,6 +136,14 @@ class EpisodeRecord:
         summary = summarise(self._key, self._paths, exit_status, final, seconds, self._redactor)
         write_atomically(self._paths.summary, (summary.model_dump_json(indent=2) + "\n").encode())
         return summary
+
+
+def isolation_record(settings: HarnessSettings, allowed: LevelName | None) -> Isolation:
+    """The isolation that these settings lead to, attacked once per process. Raises HarnessError if it is too weak."""
+    measured = measured_isolation(settings)
+    if allowed is not None and not is_at_least(measured.level, allowed):
+        raise SandboxUnavailable(f"The isolation is '{measured.level}', weaker than '{allowed}': {measured.why_not}")
+    return Isolation(allowed=allowed, measured=measured.level, could=dict(measured.could))
 
 
 def summarise(

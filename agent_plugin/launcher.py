@@ -24,6 +24,8 @@ from agent_plugin.keys import hide_keys
 from agent_plugin.places import read_prompt
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
+from harness.isolation import Isolation
+from harness.sandbox.level import LevelName
 from harness.sandbox.watchdog import process_tree
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths, RunPaths
@@ -42,6 +44,9 @@ class RunPlan:
     models: tuple[str, ...]
     n_attempts: int
     config: RunConfig
+    allowed_isolation: LevelName | None = None
+    measured_isolation: tuple[Isolation, ...] = ()
+    """When the run was started; each episode measures anew."""
 
     @property
     def keys(self) -> list[EpisodeKey]:
@@ -60,6 +65,10 @@ class RunPlan:
             "config": self.config.model_dump(mode="json"),
             "prompts": {kind: _hash(read_prompt(kind)) for kind in sorted({task.kind for task in self.tasks})},
             "versions": versions(settings),
+            "isolation": {
+                "allowed": self.allowed_isolation,
+                "measured": {isolation.level: dict(isolation.could) for isolation in self.measured_isolation},
+            },
         }
         cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(facts["config"])).clean(facts)
         return {"fingerprint": fingerprint(cleaned), **cleaned}  # another key for a provider makes no other run
@@ -178,8 +187,8 @@ def _hash(text: str) -> str:
 
 
 def fingerprint(facts: dict[str, Any]) -> str:
-    """Hash of what makes a run this run; the revision of a dirty checkout is not part of it."""
-    relevant = {name: value for name, value in facts.items() if name != "versions"}
+    """Hash of what makes a run this run; neither the revision of a dirty checkout nor the machine is part of it."""
+    relevant = {name: value for name, value in facts.items() if name not in ("versions", "isolation")}
     relevant["versions"] = {k: v for k, v in facts["versions"].items() if k != "blendscribe-revision"}
     return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
 
@@ -195,7 +204,7 @@ def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, sto
         watcher.step(key, number, what)
 
     try:
-        outcome = EpisodeOutcome(key, run_episode(key, plan.config, episode, on_step))
+        outcome = EpisodeOutcome(key, run_episode(key, plan.config, episode, on_step, plan.allowed_isolation))
     except Stopped:
         _move_aside(episode, "interrupted")
         outcome = EpisodeOutcome(key, None, error="stopped by the user")
@@ -233,8 +242,8 @@ def _check_same_run(run_file: Path, described: dict[str, Any]) -> None:
 
 
 def _differences(there: Any, here: Any, place: str = "") -> Iterator[str]:
-    """`place: old, new` for each value that is not the same, versions of the checkout and the fingerprint left out."""
-    if there == here or place in ("fingerprint", "versions.blendscribe-revision"):
+    """`place: old, new` for each value that is not the same and is part of the fingerprint."""
+    if there == here or place in ("fingerprint", "isolation", "versions.blendscribe-revision"):
         return
     if isinstance(there, dict) and isinstance(here, dict):
         for name in dict.fromkeys([*there, *here]):

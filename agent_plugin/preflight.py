@@ -8,6 +8,8 @@ from agent_plugin.faults import BadInput, Fault
 from agent_plugin.scripted_file import PROVIDER, load_scripted, scripted_path
 from harness.blender import level_in_force
 from harness.errors import HarnessError
+from harness.isolation import Isolation, measured_isolation
+from harness.sandbox import LevelName, is_at_least
 from harness.settings import HarnessSettings
 from recorder.paths import folder_name
 
@@ -32,6 +34,46 @@ def check_machine(wanted: Sequence[HarnessSettings]) -> None:
             faults.append(Fault("", "", str(error)))
     if faults:
         raise BadInput(list(dict.fromkeys(faults)))
+
+
+def check_isolation(wanted: Sequence[HarnessSettings], allowed: LevelName) -> tuple[Isolation, ...]:
+    """What is measured for each of the settings. Raises BadInput when any of it is weaker than `allowed`."""
+    measured: dict[HarnessSettings, Isolation] = {}
+    faults = []
+    for settings in wanted:
+        # 'required' is judged here, where it can be said what there is instead
+        asked = settings.model_copy(update={"sandbox": "off" if settings.sandbox == "off" else "auto"})
+        try:
+            measured[asked] = measured_isolation(asked)
+        except HarnessError as error:
+            faults.append(Fault("", "", str(error)))
+            continue
+        is_required = settings.sandbox == "required" and not is_at_least(allowed, "bwrap")
+        least = "bwrap" if is_required else allowed
+        if not is_at_least(measured[asked].level, least):
+            faults.append(Fault("", "", _too_weak(measured[asked], least, settings, is_required=is_required)))
+    if faults:
+        raise BadInput(list(dict.fromkeys(faults)))
+    return tuple({isolation.level: isolation for isolation in measured.values()}.values())
+
+
+def _too_weak(isolation: Isolation, least: LevelName, settings: HarnessSettings, *, is_required: bool) -> str:
+    """What was measured, why, and what to do."""
+    accept = f"accept it with --allow-isolation {isolation.level}"
+    if settings.sandbox == "off":
+        way_out = f"leave harness.sandbox away, or {accept}"
+    else:
+        if is_required:
+            accept = "set harness.sandbox to 'auto' instead of 'required'"
+        way_out = (
+            "make bubblewrap work (`blendscribe doctor` examines it; a container has to allow user namespaces), "
+            f"run in a virtual machine made for it, or {accept}"
+        )
+    return (
+        f"The isolation here is '{isolation.level}'; this run asks for '{least}' or stronger. "
+        f"Measured: {isolation.in_words}. Why: {isolation.why_not or 'nothing stronger is known'}. "
+        f"What to do: {way_out}."
+    )
 
 
 def provider_faults(models: Sequence[str], parameters: Mapping[str, Any]) -> list[Fault]:

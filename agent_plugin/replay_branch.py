@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from agent_plugin.agent import StepRecorder, now
-from agent_plugin.episode import EpisodeKey, summarise
+from agent_plugin.episode import EpisodeKey, isolation_record, summarise
 from agent_plugin.faults import bad_input
 from agent_plugin.finals import DELIVERABLE
 from agent_plugin.recorded_episode import RecordedEpisode
@@ -17,7 +17,6 @@ from agent_plugin.replay import StepReplay
 from agent_plugin.replay_reply import Reply
 from agent_plugin.replay_workplace import Workplace, observations
 from agent_plugin.versions import versions
-from harness.blender import level_in_force
 from harness.workspace import NotTaken, take_file
 from recorder.paths import EpisodePaths
 from recorder.records import Header, Parent, Step
@@ -72,11 +71,13 @@ def _header(episode: RecordedEpisode, number: int, model: str) -> Header:
     parts = episode.paths.root.resolve().parts
     name = "/".join(parts[-3:] if parts[-4:-3] == ("episodes",) else parts[-1:])  # no path of this machine
     parent = Parent(episode=name, trajectory_sha256=digest, step=number)
+    isolation = isolation_record(settings, allowed=None)
     changed = {
         "parent": parent,
         "model": model,
         "versions": versions(settings),
-        "sandbox_level": level_in_force(settings).name,
+        "sandbox_level": isolation.measured,
+        "isolation": isolation,
         "started_at": now(),
     }
     return episode.header.model_copy(update=changed)

@@ -11,6 +11,7 @@ from typing import Any
 from harness.folders import private_folder
 from harness.interpreter import (
     IN_BLENDER_DIR,
+    PROJECT_DIR,
     RUN_ENVIRONMENT,
     PythonEnvironment,
     find_environment,
@@ -68,6 +69,8 @@ def blender_jail(
         files={**identity_files(), **mounts.files},
         symlinks=mounts.symlinks,
         aliases=mounts.aliases,
+        originals=(*mounts.originals, PROJECT_DIR / "harness/__init__.py"),
+        listed=(PROJECT_DIR,),
         environment={
             **RUN_ENVIRONMENT,
             **library_environment(mounts.binds, libs),
@@ -91,16 +94,17 @@ def run_in_blender(
     settings: HarnessSettings,
     limits: Limits | None = None,
     binds: Sequence[Bind] = (),
+    level: Level | None = None,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> BlenderRun:
     """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace; it sees `binds` too.
 
-    `meanwhile` is called in a thread once Blender has been started.
+    `meanwhile` is called in a thread once Blender has been started. Without a `level`, it is that of the settings.
     Raises InterpreterMissing, SandboxUnavailable or SandboxFailed.
     """
     environment = find_environment(settings)
     libs = libs_dir(settings, environment)
-    level = choose_level(settings.sandbox, libs)
+    level = level or choose_level(settings.sandbox, libs)
     limits = limits or settings.limits
     command = blender_command(environment, program, [RESULT_FD, *arguments])
     with private_shader_cache(shader_cache_dir(environment)) as cache:

@@ -7,13 +7,11 @@ files and pictures that are looked at here; only timings and names are taken fro
 import io
 import os
 import platform
-import secrets
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -22,10 +20,11 @@ from typing import Any, Literal
 import numpy as np
 import psutil
 
-from harness.blender import BlenderRun, run_in_blender
+from harness.blender import BlenderRun, level_in_force, run_in_blender
 from harness.errors import HarnessError
 from harness.folders import private_folder
 from harness.interpreter import PythonEnvironment, find_environment, libs_dir
+from harness.isolation import measured_isolation
 from harness.sandbox import Level, Limits, best_level
 from harness.sandbox.other_user import can_be_had
 from harness.settings import HarnessSettings
@@ -52,6 +51,8 @@ class Finding:
     detail: str
     remedy: str = ""
     """What to do about it; empty when there is nothing to do."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What was measured, for `--json`."""
 
 
 def ok(detail: str) -> Finding:
@@ -251,12 +252,16 @@ def _sandbox(machine: Machine) -> Finding:
     mode = machine.settings.sandbox
     if mode == "off":
         return warning(f"switched off; {level.name} would work", "Set harness.sandbox to 'auto'.")
-    if not level.is_sandbox:
-        remedy = "Scripts run with limits only and can read what you can read: use a container or VM made for it."
-        return (failed if mode == "required" else warning)(f"{level.name}: {why_not}", remedy)
-    if level.name == "bwrap":
-        return warning("bwrap: no filter of system calls for this architecture", "Use x86_64.")
-    return ok(f"{level.name} ({level.bwrap}){_whose(level)}")
+    if level.is_sandbox:
+        if level.name == "bwrap":
+            return warning(f"bwrap: {why_not or 'no filter of system calls for this architecture'}", "Use x86_64.")
+        return ok(f"{level.name} ({level.bwrap}){_whose(level)}")
+    weak = failed if mode == "required" else warning
+    accept = f"`blendscribe run` needs --allow-isolation {level.name}."
+    if level.is_confined:
+        return weak(f"{level.name}: {why_not}", f"Allow user namespaces for stronger isolation, or know that {accept}")
+    remedy = "Scripts run with limits only and can read what you can read: use a container or VM made for it, where "
+    return weak(f"{level.name}: {why_not}", remedy + accept)
 
 
 def _whose(level: Level) -> str:
@@ -267,46 +272,19 @@ def _whose(level: Level) -> str:
 
 
 def _isolation(machine: Machine) -> Finding:
-    """Attacked with a file, a port and a process of our own."""
+    """Attacked from inside with files, sockets and a process of our own."""
     _require_interpreter(machine)
-    with (
-        private_folder("outside") as outside,
-        private_folder("inside") as workspace,
-        socket.create_server(("127.0.0.1", 0)) as server,
-    ):
-        secret, forbidden = outside / "secret", outside / "written"
-        secret.write_text(secrets.token_hex())
-        run = run_in_blender(
-            "probe_isolation.py",
-            [str(secret), str(forbidden), str(server.getsockname()[1]), str(os.getpid())],
-            workspace=workspace,
-            settings=machine.settings,
-            limits=_LIMITS,
-        )
-        probed = run.message("probed")
-        if probed is None:
-            raise NotExamined(f"the probe did not run: {run.exit.output.text().strip()[-400:]}")
-        successes = {
-            "read a file outside the workspace": probed["secret"] == secret.read_text(),
-            "wrote a file outside the workspace": probed["has_written"] or forbidden.exists(),
-            "reached a port of this machine": probed["has_connected"] or _has_been_called(server),
-            "read the environment of another process": probed["has_read_environment"],
-        }
-    leaks = [what for what, succeeded in successes.items() if succeeded]
-    if not leaks:
-        return ok(f"{run.level}: could not leave the workspace in any of {len(successes)} ways")
-    if run.level == "limits-only":
-        return warning(f"none, as always with limits only: a script {', '.join(leaks)}", "See 'sandbox'.")
-    return failed(f"{run.level} leaks: a script {', '.join(leaks)}", "Report this as a bug.")
-
-
-def _has_been_called(server: socket.socket) -> bool:
-    server.settimeout(0)
-    try:
-        server.accept()[0].close()
-    except OSError:
-        return False
-    return True
+    level = level_in_force(machine.settings)
+    isolation = measured_isolation(machine.settings)
+    facts = {"level": isolation.level, "could": dict(isolation.could)}
+    detail = f"{isolation.level}: {isolation.in_words}"
+    if isolation.level != level.name:
+        found = failed(f"{detail}. {isolation.why_not}", "Report this as a bug.")
+    elif isolation.level == "limits-only":
+        found = warning(f"none, as always with limits only: {isolation.in_words}", "See 'sandbox'.")
+    else:
+        found = ok(detail)
+    return replace(found, facts=facts)
 
 
 def _shader_cache(machine: Machine) -> Finding:

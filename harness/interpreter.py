@@ -76,6 +76,7 @@ class Mounts:
     files: Mapping[str, bytes] = field(default_factory=dict)
     symlinks: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[Path, str] = field(default_factory=dict)
+    originals: tuple[Path, ...] = ()
 
 
 def find_environment(settings: HarnessSettings) -> PythonEnvironment:
@@ -149,6 +150,7 @@ def python_mounts(environment: PythonEnvironment, name: str) -> Mounts:
         files={f"{root}/pyvenv.cfg": f"home = {inside_base}/bin\ninclude-system-site-packages = false\n".encode()},
         symlinks={f"{root}/bin/python": inside_base_python, f"{root}/bin/python3": inside_base_python},
         aliases={environment.python: f"{root}/bin/python"},
+        originals=(environment.prefix / "pyvenv.cfg", environment.python.parent),
     )
 
 

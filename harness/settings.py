@@ -46,7 +46,8 @@ class HarnessSettings(BaseModel):
     max_disk_mb: Annotated[int, Field(ge=1)] = 2048
     """What the run may add to the workspace, MiB."""
     sandbox: SandboxMode = "auto"
-    """`auto`: bubblewrap where it works, else limits only; `required`: refuse to run without bubblewrap; `off`."""
+    """`auto`: the strongest isolation that works: bubblewrap, else Landlock, else limits only; `required`: refuse to
+    run without bubblewrap; `off`: limits only. Unset, `blendscribe run` takes it as `required`."""
 
     allow_images: Annotated[float, Field(ge=0, le=1)] = 0.25
     """Share of a frame that pictures in the scene (textures, painted or loaded pixels) may fill in the final check; 1

@@ -119,6 +119,16 @@ class Parent(Record):
     step: int
 
 
+class Isolation(Record):
+    """What stood between the model's code and the machine, as measured by an attack from inside."""
+
+    allowed: str | None
+    """The weakest level that the run allows; None where nothing asked."""
+    measured: str
+    could: dict[str, bool]
+    """Attempt to get out -> whether it succeeded."""
+
+
 class Header(Record):
     """First line: everything that was fixed before the first model call."""
 
@@ -139,6 +149,8 @@ class Header(Record):
     started_at: str
     parent: Parent | None = None
     """Set for a replay."""
+    isolation: Isolation | None = None
+    """None in episodes from before it was measured."""
 
 
 class Step(Record):

@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.sandbox.level import LevelName
+
 if TYPE_CHECKING:
     from agent_plugin.launcher import RunPlan
+
+_LEAST_ISOLATION: LevelName = "bwrap"
 
 
 def run(
@@ -21,6 +25,12 @@ def run(
     ] = None,
     attempts: Annotated[int, typer.Option(min=1, max=1000, help="How often each task is tried by each model.")] = 1,
     workers: Annotated[int, typer.Option("-w", "--workers", min=1, max=256, help="Episodes at the same time.")] = 1,
+    allow_isolation: Annotated[
+        LevelName | None,
+        typer.Option(
+            help="Weakest isolation of the model's code to start with; the level is measured. Without: bwrap."
+        ),
+    ] = None,
 ) -> None:
     """Run an agent on every task, record each step, and judge what it hands in.
 
@@ -34,7 +44,7 @@ def run(
     from harness.sweep import sweep
 
     sweep()
-    plan = _plan(tasks, model, config or [], attempts)
+    plan = _plan(tasks, model, config or [], attempts, allow_isolation)
     paths = open_run(plan, output)
     console, stop = Console(), Stop()
     with lock_run(paths), interruptible(stop, console.print), RunProgress(console, len(plan.keys)) as progress:
@@ -47,18 +57,20 @@ def run(
         raise typer.Exit(1)
 
 
-def _plan(tasks: Path, models: list[str], config: list[str], attempts: int) -> "RunPlan":
+def _plan(
+    tasks: Path, models: list[str], config: list[str], attempts: int, allow_isolation: LevelName | None
+) -> "RunPlan":
     """The run that the arguments mean. Raises BadInput with the faults of all of them at once."""
-    from agent_plugin.config import load_config
+    from agent_plugin.config import load_config, with_sandbox
     from agent_plugin.faults import BadInput, Fault
     from agent_plugin.launcher import RunPlan
-    from agent_plugin.preflight import check_machine, model_faults, provider_faults
+    from agent_plugin.preflight import check_isolation, model_faults, provider_faults
     from agent_plugin.tasks import load_tasks
 
     faults: list[Fault] = model_faults(models)
     resolved = listed = None
     try:
-        resolved = load_config(config)
+        resolved = with_sandbox(load_config(config), "auto" if allow_isolation else "required")
     except BadInput as error:
         faults += error.faults
     try:
@@ -67,7 +79,8 @@ def _plan(tasks: Path, models: list[str], config: list[str], attempts: int) -> "
         faults += error.faults
     if faults or resolved is None or listed is None:
         raise BadInput(faults)
-    check_machine([task.settings(resolved.environment.harness) for task in listed])
+    allowed = allow_isolation or _LEAST_ISOLATION
+    measured = check_isolation([task.settings(resolved.environment.harness) for task in listed], allowed)
     if unreachable := provider_faults(models, resolved.model.model_kwargs):
         raise BadInput(unreachable)
-    return RunPlan(tuple(listed), tuple(dict.fromkeys(models)), attempts, resolved)
+    return RunPlan(tuple(listed), tuple(dict.fromkeys(models)), attempts, resolved, allowed, measured)

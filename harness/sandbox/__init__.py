@@ -2,12 +2,13 @@
 
 from harness.sandbox.jail import Bind, Jail
 from harness.sandbox.launch import Exit, launch
-from harness.sandbox.level import Level, LevelName, SandboxMode
+from harness.sandbox.level import LEVEL_NAMES, Level, LevelName, SandboxMode, is_at_least
 from harness.sandbox.limits import Limits, StopCause, Usage
-from harness.sandbox.probe import best_level, choose_level
+from harness.sandbox.probe import best_level, choose_level, refute, working_levels
 from harness.sandbox.process import REQUEST_FD, RESULT_FD, SandboxedProcess
 
 __all__ = [
+    "LEVEL_NAMES",
     "REQUEST_FD",
     "RESULT_FD",
     "Bind",
@@ -22,5 +23,8 @@ __all__ = [
     "Usage",
     "best_level",
     "choose_level",
+    "is_at_least",
     "launch",
+    "refute",
+    "working_levels",
 ]

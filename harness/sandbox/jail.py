@@ -1,8 +1,8 @@
 """What a sandboxed process can see, and how the same thing is called inside and outside.
 
 A `Jail` is plain data. `bwrap_options` turns it into options for bubblewrap; without bubblewrap the same
-command runs with the host's own paths (`Jail.outside`). A `Path` in a command or an environment value
-always means a path of the host; a `str` is taken as it is.
+command runs with the host's own paths (`Jail.outside`), and `landlock_rules` says which of them it may use. A `Path`
+in a command or an environment value always means a path of the host; a `str` is taken as it is.
 """
 
 import os
@@ -12,6 +12,10 @@ from pathlib import Path, PurePosixPath
 
 WORKSPACE = "/workspace"
 HOME = "/tmp/home"
+
+_ROOT_FOLDERS = ("/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
+_LOADER_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+_DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 
 Word = str | Path | Sequence[Path]
 """A piece of a command or an environment value; several paths are joined by ':'."""
@@ -39,6 +43,10 @@ class Jail:
     """Name inside -> target inside."""
     aliases: Mapping[Path, str] = field(default_factory=dict)
     """Host paths that have another name inside without a bind of their own (interpreters)."""
+    originals: tuple[Path, ...] = ()
+    """Of the host, for where its own names are used: what `files`, `symlinks` and `aliases` stand for."""
+    listed: tuple[Path, ...] = ()
+    """Likewise; names below it may be listed, files not read. An import looks for its package in the folder above."""
     environment: Mapping[str, Word] = field(default_factory=dict)
     tmp_mb: int = 1024
 
@@ -94,6 +102,20 @@ def bwrap_options(
     ]
 
 
+def landlock_rules(jail: Jail, home: Path) -> list[str]:
+    """What the supervisor's command may use, as words for it. `home` stands for the private /tmp."""
+    readable = [
+        *(path for path in map(Path, ("/usr", *_ROOT_FOLDERS, *_LOADER_FILES)) if path.exists()),
+        # the kernel guards what is secret in it: environments, memory, open files of processes outside
+        Path("/proc"),
+        *(bind.host for bind in jail.binds if not bind.is_writable),
+        *jail.originals,
+    ]
+    writable = [jail.workspace, home, *(bind.host for bind in jail.binds if bind.is_writable)]
+    named = (("READ", readable), ("LIST", jail.listed), ("WRITE", writable), ("DEVICE", _DEVICES))
+    return [f"{name}={path}" for name, paths in named for path in paths]
+
+
 def _namespaces(features: frozenset[str], user_namespace: Sequence[str]) -> list[str]:
     options = [
         "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
@@ -108,12 +130,12 @@ def _namespaces(features: frozenset[str], user_namespace: Sequence[str]) -> list
 
 def system_folders() -> list[str]:
     options = ["--ro-bind", "/usr", "/usr"]
-    for name in ("bin", "sbin", "lib", "lib64", "lib32", "libx32"):
-        if (Path("/") / name).is_symlink():
-            options += ["--symlink", f"usr/{name}", f"/{name}"]
-        elif (Path("/") / name).is_dir():
-            options += ["--ro-bind", f"/{name}", f"/{name}"]
-    for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"):
+    for name in _ROOT_FOLDERS:
+        if Path(name).is_symlink():
+            options += ["--symlink", f"usr{name}", name]
+        elif Path(name).is_dir():
+            options += ["--ro-bind", name, name]
+    for name in _LOADER_FILES:
         options += ["--ro-bind-try", name, name]
     return [*options, "--symlink", "/proc/self/mounts", "/etc/mtab", "--proc", "/proc", "--dev", "/dev"]
 

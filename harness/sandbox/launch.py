@@ -56,6 +56,8 @@ def launch(
         process.kill()
         if end == "ended" and not process.has_started:
             raise SandboxFailed(f"The sandbox did not start: {process.output.text().strip()[-500:]}")
+        if end == "ended" and level.landlock_abi and (process.returncode or 0) < 0:
+            raise SandboxFailed("Something outside killed the supervisor of the sandbox, or memory ended")
     finally:
         process.close()
     stopped_by = None if end == "ended" or end == "until" else end

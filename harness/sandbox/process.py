@@ -26,7 +26,7 @@ from typing import Literal
 
 from harness.errors import SandboxFailed
 from harness.folders import private_folder
-from harness.sandbox.jail import Jail, Word, bwrap_options, open_data
+from harness.sandbox.jail import Jail, Word, bwrap_options, landlock_rules, open_data
 from harness.sandbox.level import Level
 from harness.sandbox.limits import Limits, StopCause, Usage
 from harness.sandbox.other_user import BECOME_USER, OtherUser, join, other_user
@@ -79,6 +79,8 @@ class SandboxedProcess:
         self._status = bytearray()
         self._init_pidfd: int | None = None
         self._init_pid: int | None = None
+        self._home: Path | None = None
+        """What stands for the private /tmp where there is no namespace."""
         self.peak = Usage()
         self._n_ticks = 0
         self._at_start = (0, _MAX_COUNTED_BEFORE)
@@ -98,11 +100,12 @@ class SandboxedProcess:
             numbers[REQUEST_FD] = request_read
         words = [str(numbers.get(word, word)) if isinstance(word, str) else word for word in command]
         inherited = list(numbers.values())
+        inherited.append(status_write)
         if self._level.is_sandbox:
             argv, environment, more = self._bwrap_command(words, status_write, user)
-            inherited += [status_write, *more]
+            inherited += more
         else:
-            argv, environment = self._supervised_command(words)
+            argv, environment = self._supervised_command(words, status_write)
         self._started_at = time.monotonic()
         try:
             process = subprocess.Popen(
@@ -120,8 +123,6 @@ class SandboxedProcess:
         finally:
             for descriptor in inherited:
                 os.close(descriptor)
-            if not self._level.is_sandbox:
-                os.close(status_write)
         assert process.stdout is not None
         self._process = process
         self._resources.callback(process.stdout.close)
@@ -166,8 +167,9 @@ class SandboxedProcess:
         ]  # fmt: skip
         return argv, {"PATH": "/usr/bin:/bin"}, descriptors
 
-    def _supervised_command(self, words: list[Word]) -> tuple[list[str], dict[str, str]]:
-        home = str(self._resources.enter_context(private_folder("home")))
+    def _supervised_command(self, words: list[Word], status_fd: int) -> tuple[list[str], dict[str, str]]:
+        self._home = self._resources.enter_context(private_folder("home"))
+        home = str(self._home)
         environment = {name: Jail.outside(word) for name, word in self._jail.environment.items()}
         environment |= {
             "HOME": home,
@@ -177,7 +179,8 @@ class SandboxedProcess:
         }
         argv = [
             sys.executable, "-I", "-S", str(_SUPERVISOR),
-            f"{self._limits.timeout_seconds + _GRACE_SECONDS}", str(self._jail.workspace),
+            f"{self._limits.timeout_seconds + _GRACE_SECONDS}", str(self._jail.workspace), str(status_fd),
+            *(landlock_rules(self._jail, self._home) if self._level.landlock_abi else ()),
             *(f"RLIMIT_{name}={value}" for name, value in self._rlimits().items()), "--",
             *(Jail.outside(word) for word in words),
         ]  # fmt: skip
@@ -296,6 +299,7 @@ class SandboxedProcess:
     def _folders(self) -> tuple[int, int]:
         """(bytes, entries) in the workspace and the other writable folders."""
         writable = [self._jail.workspace, *(bind.host for bind in self._jail.binds if bind.is_writable)]
+        writable += [self._home] if self._home else []
         most = self._limits.max_files + self._at_start[1]
         used = [folder_usage(folder, max_entries=most) for folder in writable]
         return sum(n_bytes for n_bytes, _ in used), sum(n_entries for _, n_entries in used)
@@ -366,8 +370,8 @@ class SandboxedProcess:
 
     @property
     def has_started(self) -> bool:
-        """Whether the command itself was reached; without a sandbox, whether the supervisor was."""
-        return not self._level.is_sandbox or self._init_pid is not None
+        """Whether the isolation stood and the command was reached."""
+        return self._init_pid is not None
 
 
 def _kill_and_wait(pid: int) -> None:

@@ -1,16 +1,16 @@
-"""The system-call filter of the sandbox, as a classic BPF program for `bwrap --seccomp`.
+"""The system-call filter of the sandbox, as a classic BPF program for `bwrap --seccomp` and for `confine.py`.
 
 A deny list: what Blender, Python, ffmpeg and a shell need stays open; what only helps to escape, to
 reach a network or to hide memory from the watchdog is refused. x86_64 only, as the bpy wheels for Linux
 are; elsewhere `program()` returns None and the sandbox level says so.
 
 Layout of the data that the filter reads: `struct seccomp_data` in <linux/seccomp.h>
-(nr at 0, arch at 4, args[i] at 16 + 8 i).
+(nr at 0, arch at 4, args[i] at 16 + 8 i). The supervisor loads this file from beside itself: it imports nothing of
+ours.
 """
 
 import errno
-import platform
-import socket
+import os
 import struct
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -19,7 +19,8 @@ _AUDIT_ARCH_X86_64 = 0xC000003E
 _X32_BIT = 0x40000000
 _OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARG0, _OFFSET_ARG1 = 0, 4, 16, 24
 
-_SOCKET, _CLONE, _CLONE3, _IOCTL = 41, 56, 435, 16
+_SOCKET, _SOCKETPAIR, _CLONE, _CLONE3, _IOCTL, _PRLIMIT = 41, 53, 56, 435, 16, 302
+_AF_UNIX, _DATAGRAM_BIT = 1, 0b10  # of SOCK_DGRAM and SOCK_RAW, not of SOCK_STREAM and SOCK_SEQPACKET
 _CLONE_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag of <linux/sched.h> but CLONE_NEWTIME
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
@@ -45,10 +46,28 @@ DENIED = {
 }  # fmt: skip
 """System calls answered with EPERM (name -> number on x86_64)."""
 
+DENIED_ALONE = {
+    # a socket in the file system may belong to a service that starts programs: D-Bus, Docker, an ssh agent
+    "connect": 42, "bind": 49,
+    # what Landlock does not look at
+    "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190,
+    "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199, "setxattrat": 463, "removexattrat": 466,
+    "file_setattr": 469, "inotify_add_watch": 254,
+}  # fmt: skip
+"""Those denied besides, where no namespace hides the host's files and services."""
 
-def program() -> bytes | None:
-    """The filter for this machine, or None where there is none for its architecture."""
-    if platform.machine() != "x86_64":
+IGNORED_ALONE = {"chmod": 90, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452}
+"""Those answered with success and not done there: Landlock does not look at them either, and `cp`, git, and
+`shutil.copy` give up over a refusal."""
+
+
+def program(*, is_alone: bool = False) -> bytes | None:
+    """The filter for this machine, or None where there is none for its architecture.
+
+    `is_alone`: no namespace stands behind it. Then there is no socket at all but a connected pair, and what a
+    process may do to files and processes that it can name is refused, too.
+    """
+    if os.uname().machine != "x86_64":
         return None
     code = [
         _load(_OFFSET_ARCH),
@@ -56,16 +75,31 @@ def program() -> bytes | None:
         _load(_OFFSET_NR),
         _step(_JUMP_AT_LEAST, 0, 1, _X32_BIT),
         _refuse(errno.ENOSYS),
-        *_on_call(_SOCKET, [_load(_OFFSET_ARG0), *_unless_equal(socket.AF_UNIX, _error(errno.EAFNOSUPPORT))]),
-        *_on_call(_CLONE, [_load(_OFFSET_ARG0), _step(_JUMP_ANY_BIT, 0, 1, _CLONE_NAMESPACES), _refuse(errno.EPERM)]),
+        *(_alone() if is_alone else _on_call(_SOCKET, _only_unix())),
+        *_on_call(_CLONE, [_load(_OFFSET_ARG0), *_if_any_bit(_CLONE_NAMESPACES)]),
         # clone3 keeps its flags in memory, where a filter cannot look; libc falls back to clone
         *_on_call(_CLONE3, [_refuse(errno.ENOSYS)]),
         *_on_call(_IOCTL, [_load(_OFFSET_ARG1), *_if_equal(_TIOCSTI), *_if_equal(_TIOCLINUX)]),
     ]
-    for number in DENIED.values():
+    for number in (*DENIED.values(), *(DENIED_ALONE.values() if is_alone else ())):
         code += [_step(_JUMP_EQUAL, 0, 1, number), _refuse(errno.EPERM)]
     code.append(_step(_RETURN, 0, 0, _ALLOW))
     return b"".join(code)
+
+
+def _alone() -> list[bytes]:
+    """A pair of datagram sockets could still send to any address; a limit can be set so that it kills its process."""
+    ignored = [instruction for number in IGNORED_ALONE.values() for instruction in _on_call(number, [_refuse(0)])]
+    return [
+        *_on_call(_SOCKET, [_refuse(errno.EAFNOSUPPORT)]),
+        *_on_call(_SOCKETPAIR, [*_only_unix(), _load(_OFFSET_ARG1), *_if_any_bit(_DATAGRAM_BIT)]),
+        *_on_call(_PRLIMIT, [_load(_OFFSET_ARG0), *_unless_equal(0, _error(errno.EPERM))]),
+        *ignored,
+    ]
+
+
+def _only_unix() -> list[bytes]:
+    return [_load(_OFFSET_ARG0), *_unless_equal(_AF_UNIX, _error(errno.EAFNOSUPPORT))]
 
 
 def _step(operation: int, if_true: int, if_false: int, value: int) -> bytes:
@@ -92,6 +126,11 @@ def _unless_equal(value: int, verdict: int) -> list[bytes]:
 def _if_equal(value: int) -> list[bytes]:
     """Refuse with EPERM if the loaded word is `value`, else go on."""
     return [_step(_JUMP_EQUAL, 0, 1, value), _refuse(errno.EPERM)]
+
+
+def _if_any_bit(bits: int) -> list[bytes]:
+    """Refuse with EPERM if the loaded word has any of `bits`, else go on."""
+    return [_step(_JUMP_ANY_BIT, 0, 1, bits), _refuse(errno.EPERM)]
 
 
 def _on_call(number: int, body: list[bytes]) -> list[bytes]:

@@ -10,8 +10,13 @@ import pytest
 import yaml
 
 from agent_plugin.cli import main
+from recorder.records import Header
+from recorder.trajectory import read_trajectory
 from tests.agent_plugin.conftest import CALLS_LITELLM, SUBMIT, ScriptModel, bash, write_tasks
 from tests.conftest import FILM, RENDER
+from tests.machines import no_landlock, no_user_namespaces
+
+__all__ = ["no_landlock", "no_user_namespaces"]
 
 pytestmark = CALLS_LITELLM
 
@@ -182,3 +187,102 @@ def test_a_model_that_cannot_be_called_is_told_before_anything_starts(tmp_path: 
     assert (ended.returncode, ended.stderr.count("error:")) == (2, 1), ended.stderr
     assert what in ended.stderr
     assert not (tmp_path / "run").exists()
+
+
+# isolation
+
+
+def header(run_dir: Path) -> Header:
+    (trajectory,) = run_dir.rglob("trajectory.jsonl")
+    first = next(iter(read_trajectory(trajectory)))
+    assert isinstance(first, Header)
+    return first
+
+
+@pytest.mark.usefixtures("no_user_namespaces")
+def test_a_run_refuses_less_than_bubblewrap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line: what was measured, why, and what to do; exit 2, and no folder is made."""
+    tasks = write_tasks(tmp_path, {"id": "a"}, {"id": "b"})
+    assert run(monkeypatch, tasks, "-m", "scripted/demo", "-o", tmp_path / "run") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    for part in (
+        "error: The isolation here is 'landlock+seccomp'; this run asks for 'bwrap' or stronger.",
+        "Measured: a script could see another process and its command line.",
+        "Why: bubblewrap does not work here (",
+        "What to do: make bubblewrap work",
+        "accept it with --allow-isolation landlock+seccomp.",
+    ):
+        assert part in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("no_user_namespaces")
+@pytest.mark.parametrize("allowed", ["landlock+seccomp", "limits-only"])
+def test_a_weaker_isolation_is_allowed_and_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script_model: ScriptModel, allowed: str
+) -> None:
+    """What is allowed and what was measured stand in run.json and in the episode's header; the strongest is taken."""
+    name = script_model({"calls": [bash(SUBMIT)]})
+    arguments = [write_tasks(tmp_path, {"id": "a"}), "-m", name, "-o", tmp_path / "run", "--allow-isolation", allowed]
+    assert run(monkeypatch, *arguments) == 1
+    described = json.loads((tmp_path / "run/run.json").read_text())
+    assert described["isolation"]["allowed"] == allowed
+    assert list(described["isolation"]["measured"]) == ["landlock+seccomp"]
+    assert described["config"]["environment"]["harness"]["sandbox"] == "auto"
+    first = header(tmp_path / "run")
+    assert first.isolation is not None
+    assert (first.isolation.allowed, first.isolation.measured) == (allowed, "landlock+seccomp")
+    assert first.sandbox_level == "landlock+seccomp"
+    assert (first.isolation.could["read_file"], first.isolation.could["see_process"]) == (False, True)
+
+
+@pytest.mark.usefixtures("no_user_namespaces", "no_landlock")
+def test_the_flag_allows_no_less_than_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With limits only, Landlock is not enough to name."""
+    tasks = write_tasks(tmp_path, {"id": "a"})
+    arguments = [tasks, "-m", "scripted/demo", "-o", tmp_path / "run", "--allow-isolation", "landlock+seccomp"]
+    assert run(monkeypatch, *arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "The isolation here is 'limits-only'; this run asks for 'landlock+seccomp' or stronger." in line
+    assert "read a file outside the workspace" in line
+
+
+def test_a_config_that_switches_it_off_needs_the_flag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script_model: ScriptModel
+) -> None:
+    """`off` alone is refused; with the flag it is as it says."""
+    name = script_model({"calls": [bash(SUBMIT)]})
+    arguments = [write_tasks(tmp_path, {"id": "a"}), "-m", name, "-o", tmp_path / "run", "-c", "harness.sandbox=off"]
+    assert run(monkeypatch, *arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "Why: harness.sandbox is 'off'. What to do: leave harness.sandbox away, or accept it with" in line
+    assert run(monkeypatch, *arguments, "--allow-isolation", "limits-only") == 1
+    assert header(tmp_path / "run").sandbox_level == "limits-only"
+
+
+@pytest.mark.usefixtures("no_user_namespaces")
+def test_required_is_not_weakened_by_the_flag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A config or a task that says `required` means it."""
+    tasks = write_tasks(tmp_path, {"id": "a", "harness": {"sandbox": "required"}})
+    arguments = [tasks, "-m", "scripted/demo", "-o", tmp_path / "run", "--allow-isolation", "limits-only"]
+    assert run(monkeypatch, *arguments) == 2
+    assert "set harness.sandbox to 'auto' instead of 'required'" in capsys.readouterr().err
+
+
+def test_where_bubblewrap_works_nothing_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script_model: ScriptModel
+) -> None:
+    """It is required from then on, and recorded; the flag would start another run."""
+    arguments = [write_tasks(tmp_path, {"id": "a"}), "-m", script_model({"calls": [bash(SUBMIT)]})]
+    assert run(monkeypatch, *arguments, "-o", tmp_path / "run") == 1
+    first = header(tmp_path / "run")
+    assert first.isolation is not None
+    assert (first.isolation.allowed, first.isolation.measured) == ("bwrap", "bwrap+seccomp")
+    assert first.config["environment"]["harness"]["sandbox"] == "required"
+    assert not any(first.isolation.could.values())

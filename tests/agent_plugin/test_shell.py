@@ -20,6 +20,9 @@ from harness.errors import InterpreterMissing
 from harness.sandbox import Exit
 from harness.settings import HarnessSettings
 from tests.conftest import FILM, RENDER, TINY, processes_naming
+from tests.machines import no_user_namespaces
+
+__all__ = ["no_user_namespaces"]
 
 SECRET = "a-value-that-must-not-be-seen"
 ROOT = Path(__file__).resolve().parents[2]
@@ -216,3 +219,23 @@ def test_no_temporary_folder_is_left(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, check=True, timeout=120)
     assert [path.name for path in tmp_path.iterdir()] == ["ws"]
+
+
+@pytest.mark.blender
+@pytest.mark.usefixtures("no_user_namespaces")
+def test_with_landlock(tmp_path: Path) -> None:
+    """Where namespaces are forbidden: `run_blender`, Python and git work; secrets, homes, network, /tmp are closed."""
+    assert level_in_force(HarnessSettings()).name == "landlock+seccomp"
+    beside, workspace = tmp_path / "beside", tmp_path / "ws"
+    beside.write_text(SECRET)
+    workspace.mkdir()
+    (workspace / "main.py").write_text(FILM + RENDER)
+    text = output("run_blender main.py; python3 -c 'print(6 * 7)'; git init -q . && echo git; echo x > ~/x", workspace)
+    assert text.startswith("RUN OK: script executed and rendered a valid video\n")
+    assert text.endswith("42\ngit\n")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        places = [beside, ROOT / "README.md", "/etc/shadow", f"/dev/tcp/127.0.0.1/{server.getsockname()[1]}"]
+        reads = "; ".join(f"(: < {shlex.quote(str(place))}) && echo OPENED" for place in places)
+        text = output(f"{reads}; touch /tmp/x{os.getpid()} && echo OPENED; cat /proc/[0-9]*/environ", workspace)
+    assert "OPENED" not in text
+    assert SECRET not in text

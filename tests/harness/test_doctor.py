@@ -10,6 +10,9 @@ from harness.doctor import CHECKS, Finding, Machine, can_work, examine
 from harness.interpreter import find_environment
 from harness.settings import HarnessSettings
 from harness.setup.system_libraries import EGL_VENDOR
+from tests.machines import no_landlock, no_user_namespaces
+
+__all__ = ["no_landlock", "no_user_namespaces"]
 
 
 def by_name(findings: list[Finding]) -> dict[str, Finding]:
@@ -80,10 +83,32 @@ def test_isolation_is_tried_not_assumed() -> None:
     """Without a sandbox the probe gets out, and every way out is named."""
     found = doctor._isolation(Machine(HarnessSettings(sandbox="off")))
     assert found.status == "warning"
-    for way in ("read a file", "wrote a file", "reached a port", "read the environment"):
+    for way in ("read a file", "write a file", "reach a port", "read the environment"):
         assert way in found.detail
 
 
+def test_the_measured_isolation_is_told(findings: dict[str, Finding]) -> None:
+    """The level and what was tried, in words and as facts for --json."""
+    found = findings["isolation"]
+    assert found.detail == "bwrap+seccomp: none of 10 attempts to get out succeeded"
+    assert found.facts["level"] == "bwrap+seccomp"
+    assert not any(found.facts["could"].values())
+
+
+@pytest.mark.usefixtures("no_user_namespaces")
+def test_landlock_is_a_warning() -> None:
+    """It says why bubblewrap does not work, what to do, and what a run needs; what gets through is told."""
+    machine = Machine(HarnessSettings())
+    found = doctor._sandbox(machine)
+    assert (found.status, found.detail[:17]) == ("warning", "landlock+seccomp:")
+    assert "No permissions" in found.detail or "kernel.unprivileged_userns_clone" in found.detail
+    assert "--allow-isolation landlock+seccomp" in found.remedy
+    assert (
+        doctor._isolation(machine).detail == "landlock+seccomp: a script could see another process and its command line"
+    )
+
+
+@pytest.mark.usefixtures("no_landlock")
 def test_a_required_sandbox_that_is_missing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`sandbox: required` without bubblewrap is no machine to work on."""
     monkeypatch.setenv("PATH", str(tmp_path))

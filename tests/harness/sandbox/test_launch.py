@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import RESULT_FD, Bind, Exit, Jail, Level, Limits, choose_level, launch
+from harness.sandbox import LEVEL_NAMES, RESULT_FD, Bind, Exit, Jail, Level, Limits, launch, working_levels
 from harness.sandbox.jail import identity_files
-from harness.sandbox.level import LIMITS_ONLY
 from tests.conftest import processes_naming
 
-LEVELS = [choose_level("auto"), LIMITS_ONLY]
+LEVELS = working_levels()
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/tmp/home"}
-BOTH = pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
+ALL = pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
 
 
 def run(command: str, workspace: Path, level: Level, **limits: object) -> Exit:
@@ -34,11 +33,11 @@ def sandboxed(command: str, workspace: Path, **limits: object) -> Exit:
 
 
 def test_this_machine_has_a_sandbox() -> None:
-    """The tests of this project run where bubblewrap works."""
-    assert LEVELS[0].name == "bwrap+seccomp"
+    """The tests of this project run where bubblewrap works, and the levels below it."""
+    assert tuple(level.name for level in LEVELS) == LEVEL_NAMES
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize(
     ("command", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -SEGV $$", 139), ("kill -9 $$", 137)]
 )
@@ -47,7 +46,7 @@ def test_exit_status(tmp_path: Path, level: Level, command: str, status: int) ->
     assert run(command, tmp_path, level).returncode == status
 
 
-@BOTH
+@ALL
 def test_workspace_is_shared(tmp_path: Path, level: Level) -> None:
     """The command starts in the workspace, and what it writes there stays."""
     (tmp_path / "in").write_text("hello")
@@ -55,7 +54,7 @@ def test_workspace_is_shared(tmp_path: Path, level: Level) -> None:
     assert (tmp_path / "out").read_text() == "hello"
 
 
-@BOTH
+@ALL
 def test_result_pipe(tmp_path: Path, level: Level) -> None:
     """What is written to the result pipe arrives apart from the output."""
     jail = Jail(tmp_path, environment=ENVIRONMENT)
@@ -64,11 +63,11 @@ def test_result_pipe(tmp_path: Path, level: Level) -> None:
     assert (ended.result, ended.output.text()) == (b"result\n", "output\n")
 
 
-@BOTH
+@ALL
 def test_environment_is_only_what_is_given(tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable of the harness is there, neither in the process's environment nor in that of any process it sees."""
     monkeypatch.setenv("CANARY_API_KEY", "canary-" + "value")
-    command = "env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'" if level.is_sandbox else "env"
+    command = "env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'" if level.is_confined else "env"
     text = run(command, tmp_path, level).output.text()
     assert "PATH=" in text
     assert "canary-value" not in text
@@ -175,7 +174,7 @@ LIMIT_CASES = [
 ]  # fmt: skip
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize(("cause", "command", "limits"), LIMIT_CASES, ids=[case[0] for case in LIMIT_CASES])
 def test_each_limit_stops_and_is_named(
     tmp_path: Path, level: Level, cause: str, command: str, limits: dict[str, int]
@@ -190,10 +189,10 @@ def test_each_limit_stops_and_is_named(
         assert (ended.stopped_by, ended.returncode) == (cause, None)
 
 
-@BOTH
+@ALL
 def test_daemons_die_with_the_command(tmp_path: Path, level: Level) -> None:
     """Processes that were put into the background in their own session do not outlive the command."""
-    marker = f"86401.{os.getpid()}{level.name.count('+')}"
+    marker = f"86401.{os.getpid()}{LEVELS.index(level)}"
     started = time.monotonic()
     ended = run(f"setsid sleep {marker} & (setsid nohup sleep {marker} >/dev/null 2>&1 &) ; exit 0", tmp_path, level)
     assert time.monotonic() - started < 10
