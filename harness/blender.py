@@ -87,7 +87,7 @@ def run_in_blender(
 ) -> BlenderRun:
     """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace.
 
-    `meanwhile` is called in a thread once Blender has been started.
+    `meanwhile` is called once Blender has been started, and should soon return: nothing is measured before.
     Raises InterpreterMissing, SandboxUnavailable or SandboxFailed.
     """
     environment = find_environment(settings)

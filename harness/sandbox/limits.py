@@ -18,6 +18,8 @@ class Limits:
     """Processes alive at once. Threads count where the kernel enforces it (RLIMIT_NPROC, not for root)."""
     output_mb: int = 16
     """Bytes printed to stdout and stderr together, MiB."""
+    result_mb: int = 64
+    """Bytes kept of what it writes into the result pipe, MiB. More ends nothing: a whole message is then missing."""
     max_file_mb: int = 1024
     """Size of any single file, MiB."""
     disk_mb: int = 2048
