@@ -1,12 +1,12 @@
 """The harness's own last word on an episode: what was submitted, made again in a clean place, and judged."""
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from agent_plugin.tasks import Task
-from harness.contact_sheet import contact_sheet
 from harness.execution import Problem
 from harness.folders import private_folder
 from harness.report import report_text
@@ -14,7 +14,8 @@ from harness.scene_verdict import judge_scene
 from harness.settings import HarnessSettings
 from harness.step_result import StepView
 from harness.step_session import StepSession
-from harness.video import Frame
+from harness.video import Frame, UnreadableVideo
+from harness.video_reader import VideoReader
 from harness.video_verdict import judge_video
 from harness.workspace import NotTaken, take_file
 from recorder.paths import EpisodePaths
@@ -67,10 +68,20 @@ def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task) -> F
         return Final(False, (missing,), {"ok": False, "problems": [missing.message]})
     verdict = judge_scene(session, task.start_file, keep_scene=paths.scene, keep_script=paths.final_script)
     if workplace.views:
-        frames = [Frame(v.frame - 1, 0.0, v.jpeg, v.width, v.height) for v in workplace.views]
-        labels = [f"{v.label}, frame {v.frame}" for v in workplace.views]
-        paths.preview.write_bytes(contact_sheet(frames, labels))
+        _write_sheet(workplace.views, paths.preview, session.settings)
     return Final(verdict.ok, verdict.problems, verdict.to_json())
+
+
+def _write_sheet(views: Sequence[StepView], path: Path, settings: HarnessSettings) -> None:
+    """The views on one picture. They came through a pipe that a step's code could reach: no picture, no sheet."""
+    frames = [Frame(view.frame - 1, 0.0, view.jpeg, view.width, view.height) for view in views]
+    labels = [f"{view.label}, frame {view.frame}" for view in views]
+    with VideoReader(settings) as reader:
+        reader.start()
+        try:
+            path.write_bytes(reader.contact_sheet(frames, labels))
+        except UnreadableVideo:
+            pass
 
 
 def _take_script(workspace: Path, destination: Path) -> bool:

@@ -99,7 +99,8 @@ def run_in_blender(
 ) -> BlenderRun:
     """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace; it sees `binds` too.
 
-    `meanwhile` is called in a thread once Blender has been started. Without a `level`, it is that of the settings.
+    `meanwhile` is called once Blender has been started, and should soon return: nothing is measured before. Without a
+    `level`, it is that of the settings.
     Raises InterpreterMissing, SandboxUnavailable or SandboxFailed.
     """
     environment = find_environment(settings)

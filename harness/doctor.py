@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -31,6 +32,8 @@ from harness.settings import HarnessSettings
 from harness.setup.blender_env import BPY_VERSION, installed_bpy
 from harness.setup.shaders import has_warm_shaders
 from harness.setup.system_libraries import BWRAP, OTHER_SYSTEMS, find_missing
+from harness.video import UnreadableVideo
+from harness.video_reader import VideoReader
 
 Status = Literal["ok", "warning", "failed"]
 
@@ -226,15 +229,18 @@ def _graphics(machine: Machine) -> Finding:
 
 
 def _video(machine: Machine) -> Finding:
-    import av
-
     trial = _require_trial(machine)
     trial.message("encoded", after="rendered")
-    with av.open(trial.file("clip.mp4"), "r") as clip:
-        frames = [frame.to_ndarray(format="gray") for frame in clip.decode(video=0)]
-        codec = clip.streams.video[0].codec_context.name
-    detail = f"{len(frames)} frames of {codec} encoded by Blender, decoded by PyAV {av.__version__}"
-    if len(frames) != _N_CLIP_FRAMES or any(frame.std() < _EMPTY_STD for frame in frames):
+    with VideoReader(machine.settings) as reader:
+        reader.start()
+        reader.video.write_bytes(trial.file("clip.mp4").getvalue())
+        try:
+            facts = reader.analyse().facts
+        except UnreadableVideo as error:
+            return failed(f"the clip that Blender encoded cannot be read: {error.message}", _RUN_SETUP)
+    detail = f"{facts.n_frames} frames of {facts.codec} encoded by Blender, decoded by PyAV {version('av')}"
+    is_empty = any(sample.standard_deviation < _EMPTY_STD for sample in facts.content_samples)
+    if facts.n_frames != _N_CLIP_FRAMES or is_empty:
         return failed(f"{detail}; expected {_N_CLIP_FRAMES} frames that show something", _RUN_SETUP)
     return ok(detail)
 

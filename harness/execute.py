@@ -5,14 +5,12 @@ The agent's tool and the final verdict both call `execute`, so a script is judge
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.blender import BlenderRun, level_in_force, run_in_blender
 from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError, parse_script_error
@@ -38,6 +36,8 @@ from harness.sandbox import Bind, Usage
 from harness.sandbox.jail import Word
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
+from harness.video import UnreadableVideo, VideoReading
+from harness.video_reader import VideoReader
 from harness.workspace import (
     PREVIEW_NAME,
     FileStamp,
@@ -48,9 +48,6 @@ from harness.workspace import (
     take_file,
     written_files,
 )
-
-if TYPE_CHECKING:
-    from harness.video import VideoAnalysis
 
 _MAX_SCRIPT_BYTES = 4 << 20
 
@@ -77,7 +74,7 @@ def execute(
     for stale in (settings.output_video, PREVIEW_NAME):
         remove_entry(workspace / stale)
     before = list_files(workspace)
-    with private_folder("scene") as out:
+    with VideoReader(settings) as reader, private_folder("scene") as out:
         saved: list[Word] = [out / "scene.blend"] if keep_scene else []
         run = run_in_blender(
             "run_script.py",
@@ -85,12 +82,12 @@ def execute(
             workspace=workspace,
             settings=settings,
             binds=[Bind(out, "/scene", is_writable=True)] if keep_scene else [],
-            meanwhile=_load_video_libraries,
+            meanwhile=reader.start,  # nobody waits for its libraries then; begun earlier, it would hold up Blender
         )
         reopen(workspace)
         if keep_scene:
             _keep_scene(out, keep_scene, settings)
-    return _Judgement(script, workspace, settings, run, before).result(keep_video)
+        return _Judgement(script, workspace, settings, run, before, reader).result(keep_video)
 
 
 def _keep_scene(folder: Path, destination: Path, settings: HarnessSettings) -> None:
@@ -99,11 +96,6 @@ def _keep_scene(folder: Path, destination: Path, settings: HarnessSettings) -> N
         take_file(folder, "scene.blend", destination, max_bytes=settings.max_file_mb << 20)
     except (OSError, NotTaken):
         destination.unlink(missing_ok=True)
-
-
-def _load_video_libraries() -> None:
-    """A quarter of a second that nobody waits for while Blender starts. Begun earlier, it would hold up that start."""
-    importlib.import_module("harness.contact_sheet").load_font()
 
 
 def _cannot_run(workspace: Path, script: str) -> str:
@@ -152,12 +144,13 @@ class _Judgement:
     settings: HarnessSettings
     run: BlenderRun
     before: dict[str, FileStamp]
+    reader: VideoReader
 
     def result(self, keep_video: Path | None) -> ExecutionResult:
         outcome, error = self._outcome()
         scene = parse_scene_facts(self.run.message("scene"))
         written = written_files(self.before, list_files(self.workspace))
-        analysis, video_findings = self._video(outcome, scene, written, keep_video)
+        reading, video_findings = self._video(outcome, scene, written, keep_video)
         started = self.run.message("started") or {}
         problems = [
             *self._end_problems(outcome, error),
@@ -172,10 +165,10 @@ class _Judgement:
             error=error,
             log=shorten_log(self.run.exit.output.text()),
             output_video=self.settings.output_video,
-            video=analysis.facts if analysis else None,
+            video=reading.facts if reading else None,
             scene=scene,
-            preview_frames=analysis.preview_frames if analysis else (),
-            preview_name=self._write_preview(analysis) if analysis else None,
+            preview_frames=reading.preview_frames if reading else (),
+            preview_name=self._write_preview(reading.contact_sheet) if reading else None,
             sandbox_level=self.run.level,
             blender=f"{started.get('blender', '')} ({started.get('build', '')})"[:80] if started else "",
             peak=self.run.exit.peak,
@@ -217,46 +210,33 @@ class _Judgement:
 
     def _video(
         self, outcome: Outcome, scene: SceneFacts | None, written: list[str], keep: Path | None
-    ) -> tuple[VideoAnalysis | None, list[Problem]]:
+    ) -> tuple[VideoReading | None, list[Problem]]:
         """The video's facts, and what is wrong with it; after an error a missing or broken video is no news."""
         if outcome not in ("ok", "script_error"):
             return None, []
         name, is_finished = self.settings.output_video, outcome == "ok"
-        from harness.video import UnreadableVideo, VideoLimits, analyse_video
-
-        with private_folder("video") as folder:
-            copy = folder / name
-            try:
-                take_file(self.workspace, name, copy, max_bytes=self.settings.max_file_mb << 20)
-                analysis = analyse_video(
-                    copy,
-                    n_content_samples=self.settings.content_samples,
-                    n_preview_frames=self.settings.preview_frames if self.settings.visual_feedback else 1,
-                    preview_width=self.settings.preview_width,
-                    limits=VideoLimits(max_bytes=self.settings.max_file_mb << 20),
-                )
-            except FileNotFoundError:
-                line = _line(self.run.message("ended") or {}) if self._left_early() else None
-                return None, [not_rendered_problem(name, written, exit_line=line)] if is_finished else []
-            except NotTaken as error:
-                return None, [not_taken_problem(str(error), name)]
-            except UnreadableVideo as error:
-                return None, [unreadable_problem(error, name)] if is_finished else []
-            if keep is not None:
-                shutil.copyfile(copy, keep)
-        return analysis, video_problems(analysis.facts, scene, self.settings) if is_finished else []
+        try:
+            take_file(self.workspace, name, self.reader.video, max_bytes=self.settings.max_file_mb << 20)
+            reading = self.reader.analyse()
+        except FileNotFoundError:
+            line = _line(self.run.message("ended") or {}) if self._left_early() else None
+            return None, [not_rendered_problem(name, written, exit_line=line)] if is_finished else []
+        except NotTaken as error:
+            return None, [not_taken_problem(str(error), name)]
+        except UnreadableVideo as error:
+            return None, [unreadable_problem(error, name)] if is_finished else []
+        if keep is not None:
+            shutil.copyfile(self.reader.video, keep)
+        return reading, video_problems(reading.facts, scene, self.settings) if is_finished else []
 
     def _left_early(self) -> bool:
         return (self.run.message("ended") or {}).get("exit_code") == 0
 
-    def _write_preview(self, analysis: VideoAnalysis) -> str | None:
+    def _write_preview(self, sheet: bytes) -> str | None:
         """The contact sheet's name, or None where the disk does not take it.
 
         Under a name of its own first: a link planted at `preview.png` is replaced, not followed.
         """
-        from harness.contact_sheet import contact_sheet
-
-        sheet = contact_sheet(analysis.sheet_frames)
         temporary = None
         try:
             descriptor, temporary = tempfile.mkstemp(prefix=".preview-", dir=self.workspace)

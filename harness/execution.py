@@ -1,16 +1,12 @@
 """What one run of a script came to. Plain records; `execute.py` fills them, `report.py` words them."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from harness.plain_text import plain
 from harness.sandbox import LevelName, Usage
 from harness.scene_facts import SceneFacts
-
-if TYPE_CHECKING:
-    from harness.video import Frame, VideoFacts
+from harness.video import Frame, VideoFacts
 
 Outcome = Literal["ok", "script_missing", "script_error", "timeout", "crash", "out_of_memory", "limit", "no_result"]
 """How the process ended. `ok` says nothing about the video yet.

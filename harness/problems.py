@@ -1,16 +1,11 @@
 """Judges a video and its scene: pure functions from facts to problems. Nothing here touches a file or Blender."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from harness.execution import Problem
 from harness.scene_facts import SceneFacts
 from harness.settings import HarnessSettings
-
-if TYPE_CHECKING:
-    from harness.video import UnreadableVideo, VideoFacts
+from harness.video import UnreadableVideo, VideoFacts
 
 FPS_TOLERANCE = 0.01
 EMPTY_DEVIATION = 2.0

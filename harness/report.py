@@ -4,17 +4,12 @@ Text that came from the script (log, exception, names) stands behind `  | ` or i
 pose as a line of the report, and can never form one of mini-swe-agent's multimodal tags.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from harness.execution import ExecutionResult, Log, Problem, ScriptError
 from harness.scene_facts import SceneFacts
-
-if TYPE_CHECKING:
-    from harness.video import Frame, VideoFacts
+from harness.video import Frame, VideoFacts
 
 OK_LINE = "RUN OK: script executed and rendered a valid video"
 FAILED_LINE = "RUN FAILED"

@@ -1,39 +1,44 @@
-"""Everything known about the output video of a run: numbers, and a few frames to look at.
+"""What is known about the output video of a run: plain records, without a decoder.
 
-Facts only. Whether a frame count, a size or a static picture is a problem is decided in `harness/problems.py`.
-How the file is opened safely is in `harness/video_file.py`, how it is decoded (and how far damage is noticed) in
-`harness/video_decode.py`, what its times mean in `harness/video_timing.py`; `harness/contact_sheet.py` puts frames on
-one sheet.
-
-The packets are counted first (a few milliseconds), so that the wanted frames are known; then everything is collected
-in one decode that keeps no frame. Only where the two counts differ is the file decoded twice, the second time in one
-thread: an error in the last few frames is lost when several threads are drained.
+They are measured by `harness/in_sandbox/video_analysis.py` in a process of its own, and brought here by
+`harness/video_reader.py`. Whether a frame count, a size or a static picture is a problem is decided in
+`harness/problems.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
+SMALL_WIDTH, SMALL_HEIGHT = 160, 90
+SMALL_FRAME_BYTES = SMALL_WIDTH * SMALL_HEIGHT * 3
 
-from harness.video_decode import Declared, Decoded, Wanted, count_packets, decode
-from harness.video_file import Clock, UnreadableVideo, VideoLimits, container_format, opened_file
-from harness.video_timing import frame_timing
 
-__all__ = [
-    "ContentSample",
-    "Frame",
-    "UnreadableVideo",
-    "VideoAnalysis",
-    "VideoFacts",
-    "VideoLimits",
-    "analyse_video",
-    "evenly_spaced",
-]
+@dataclass(frozen=True)
+class VideoLimits:
+    """What a hostile or careless file may cost us."""
 
-DEFAULT_LIMITS = VideoLimits()
+    max_bytes: int = 512 * 2**20
+    """Size of the file."""
+    max_pixels: int = 8192 * 8192 // 4
+    """Width x height of one picture, refused before any is decoded; and again where the size changes mid-stream."""
+    max_frames: int = 20_000
+    """Pictures in the file."""
+    decode_seconds: float = 120.0
+    """Wall clock of the whole analysis, looked at between packets and frames."""
+
+
+class UnreadableVideo(Exception):
+    """This file is not a video that can be judged. `code` is one of the codes below, `message` says what and where.
+
+    video_empty_file · video_not_a_video (cannot be opened) · video_no_video_stream · video_no_frames ·
+    video_corrupt (cannot be decoded) · video_too_large (bytes, pixels, frames or samples) · video_decode_timeout
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
 
 
 @dataclass(frozen=True)
@@ -97,86 +102,20 @@ class VideoFacts:
 
 
 @dataclass(frozen=True)
-class VideoAnalysis:
-    """The facts, and the frames worth showing."""
+class VideoReading:
+    """The facts, and the pictures worth keeping."""
 
     facts: VideoFacts
     """The numbers."""
     preview_frames: tuple[Frame, ...]
     """Evenly spaced, first and last included, each once: 3 for a 3-frame video, whatever was asked for."""
-    sheet_frames: tuple[Frame, ...]
-    """Frames 0, n//3, 2n//3 and n-1, each once."""
+    contact_sheet: bytes
+    """A PNG of the frames 0, n//3, 2n//3 and n-1, each once, labelled."""
 
 
-def analyse_video(
-    path: Path,
-    *,
-    n_content_samples: int = 8,
-    n_preview_frames: int = 8,
-    preview_width: int = 640,
-    limits: VideoLimits = DEFAULT_LIMITS,
-) -> VideoAnalysis:
-    """Measure the video at `path`.
+@dataclass(frozen=True)
+class SmallFrames:
+    """Every frame of a video as 160x90 RGB, one after the other in a file of raw bytes."""
 
-    Raises UnreadableVideo for whatever the file may hold. That there is no file is the caller's FileNotFoundError.
-    """
-
-    def wanted(n: int) -> Wanted:
-        samples, previews = evenly_spaced(n, n_content_samples), evenly_spaced(n, n_preview_frames)
-        return Wanted(tuple(samples), tuple(previews), _sheet_indexes(n), preview_width)
-
-    clock = Clock(limits.decode_seconds)
-    with opened_file(path, limits) as file:
-        demuxer = container_format(file, clock)
-        declared, n_packets = count_packets(file, demuxer, limits, clock)
-        selection = wanted(n_packets)
-        decoded = decode(file, demuxer, selection, limits, clock)
-        if len(decoded.times) != n_packets:
-            selection = wanted(len(decoded.times))
-            decoded = decode(file, demuxer, selection, limits, clock, n_threads=1)
-    return _analysis(decoded, selection, declared)
-
-
-def evenly_spaced(n: int, count: int) -> list[int]:
-    """At most `count` distinct indexes into n items, first and last included (a lone one is the first)."""
-    count = min(n, count)
-    if count < 2:
-        return [0] * max(count, 0)
-    return [round(i * (n - 1) / (count - 1)) for i in range(count)]
-
-
-def _sheet_indexes(n: int) -> tuple[int, ...]:
-    return tuple(sorted({0, n // 3, 2 * n // 3, n - 1}))
-
-
-def _analysis(decoded: Decoded, wanted: Wanted, declared: Declared) -> VideoAnalysis:
-    """Put the numbers together once everything is decoded."""
-    # AVI stores no presentation times; those that FFmpeg makes up jump.
-    times = [None] * len(decoded.times) if declared.container == "avi" else decoded.times
-    timing = frame_timing(times, decoded.last_duration, declared.rates, declared.tick)
-    greys = [decoded.greys[index] for index in wanted.samples]
-    facts = VideoFacts(
-        container=declared.container,
-        codec=declared.codec,
-        pixel_format=decoded.pixel_format,
-        width=decoded.width,
-        height=decoded.height,
-        n_frames=len(decoded.times),
-        n_frames_claimed=declared.n_frames,
-        fps=timing.fps,
-        is_variable_rate=timing.is_variable_rate,
-        duration_seconds=timing.duration_seconds,
-        size_bytes=declared.size_bytes,
-        has_audio=declared.has_audio,
-        content_samples=tuple(
-            ContentSample(index, float(grey.mean()), float(grey.std()))
-            for index, grey in zip(wanted.samples, greys, strict=True)
-        ),
-        neighbour_differences=tuple(float(np.abs(after - before).mean()) for before, after in pairwise(greys)),
-    )
-
-    def frames(indexes: tuple[int, ...]) -> tuple[Frame, ...]:
-        pictures = [(index, decoded.pictures[index]) for index in indexes]
-        return tuple(Frame(i, timing.seconds[i], each.jpeg, each.width, each.height) for i, each in pictures)
-
-    return VideoAnalysis(facts, frames(wanted.previews), frames(wanted.sheet))
+    path: Path
+    n_frames: int

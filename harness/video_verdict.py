@@ -17,7 +17,8 @@ from harness.folders import private_folder
 from harness.sandbox import Bind
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
-from harness.video_compare import Comparison, compare_videos
+from harness.video import UnreadableVideo
+from harness.video_compare import THRESHOLD, VideoComparison, compare_videos
 from harness.workspace import NotTaken, take_file
 
 _SCENE, _RENDER = "scene.blend", "judge.mp4"
@@ -38,7 +39,7 @@ class Pictures:
 class SceneRender:
     """What the judge's Blender found in the saved scene and drew of it."""
 
-    comparison: Comparison | None
+    comparison: VideoComparison | None
     """None where there was nothing to compare."""
     footage: tuple[str, ...]
     pictures: Pictures | None
@@ -46,6 +47,21 @@ class SceneRender:
     engine: str
     seconds: float
     problems: tuple[Problem, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able values; of the comparison what decides."""
+        worst = self.comparison.worst if self.comparison else None
+        return asdict(replace(self, comparison=None, problems=(), scene=None)) | {
+            "problems": [asdict(problem) for problem in self.problems],
+            "scene": self.scene.model_dump(mode="json") if self.scene else None,
+            "comparison": {
+                "is_same": self.comparison.is_same,
+                "n_frames": list(self.comparison.n_frames),
+                "worst_block": asdict(worst) if worst else None,
+            }
+            if self.comparison
+            else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,7 @@ class VideoVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able values."""
-        return self.result.to_json() | {"scene_render": asdict(self.render) if self.render else None}
+        return self.result.to_json() | {"scene_render": self.render.to_json() if self.render else None}
 
 
 def judge_video(script: str, workspace: Path, settings: HarnessSettings, *, keep_video: Path) -> VideoVerdict:
@@ -116,15 +132,15 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
 
 def _compare(
     run: BlenderRun, folder: Path, rendered: Path, video: Path, settings: HarnessSettings
-) -> tuple[Comparison | None, list[Problem]]:
+) -> tuple[VideoComparison | None, list[Problem]]:
     """The judge's render beside the script's video, or why there is none."""
     if run.message("rendered") is None:
         return None, [_not_rendered(run)]
     try:
         take_file(folder, _RENDER, rendered, max_bytes=settings.max_file_mb << 20)
-    except (FileNotFoundError, NotTaken):
+        return compare_videos(video, rendered, settings), []
+    except (FileNotFoundError, NotTaken, UnreadableVideo):
         return None, [_not_rendered(run)]
-    return compare_videos(video, rendered, settings), []
 
 
 def _footage(run: BlenderRun) -> tuple[str, ...]:
@@ -141,6 +157,17 @@ def _pictures(run: BlenderRun) -> Pictures | None:
 
 
 # problems
+
+
+def difference_text(comparison: VideoComparison) -> str:
+    """The numbers behind the verdict."""
+    worst, (n_video, n_scene) = comparison.worst, comparison.n_frames
+    if worst is None:
+        return f"it has {n_video} frames, the scene gives {n_scene}"
+    return (
+        f"a block of frame {worst.frame + 1} differs by {worst.difference:.0f} grey levels of 255 on average "
+        f"({THRESHOLD:.0f} are allowed)"
+    )
 
 
 def _not_saved() -> Problem:
@@ -164,7 +191,7 @@ def _not_rendered(run: BlenderRun) -> Problem:
     )
 
 
-def _not_a_render(comparison: Comparison, has_code: bool) -> Problem:
+def _not_a_render(comparison: VideoComparison, has_code: bool) -> Problem:
     cause = (
         "The animation lives in a frame handler or a driver function: keyframe it."
         if has_code
@@ -174,8 +201,8 @@ def _not_a_render(comparison: Comparison, has_code: bool) -> Problem:
     return Problem(
         "not_a_render_of_the_scene",
         "error",
-        f"The video is not a render of the scene that the script left: {comparison.text()}. {cause}",
-        where=f"frame {comparison.worst_frame + 1}" if comparison.worst_frame is not None else "",
+        f"The video is not a render of the scene that the script left: {difference_text(comparison)}. {cause}",
+        where=f"frame {comparison.worst.frame + 1}" if comparison.worst else "",
         fix="Let the scene hold the whole animation (keyframes, constraints, modifiers, simple drivers), render it by "
         "bpy.ops.render.render(animation=True), and change nothing afterwards.",
     )

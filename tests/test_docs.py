@@ -15,8 +15,12 @@ REFERENCE = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
 
 
 SOURCES_OF_PROBLEMS = (
-    "harness/problems", "harness/run_problems", "harness/video_file", "harness/scene_verdict", "agent_plugin/finals",
-)  # fmt: skip
+    "harness/problems",
+    "harness/run_problems",
+    "harness/scene_verdict",
+    "harness/video_verdict",
+    "agent_plugin/finals",
+)
 
 
 def table(title: str) -> set[str]:
@@ -27,13 +31,7 @@ def table(title: str) -> set[str]:
 
 def problem_codes() -> set[str]:
     """Every problem code in the source."""
-    source = (
-        "".join(
-            (ROOT / f"harness/{name}.py").read_text()
-            for name in ("problems", "run_problems", "video_file", "scene_verdict")
-        )
-        + (ROOT / "agent_plugin/finals.py").read_text()
-    )
+    source = "".join((ROOT / f"{name}.py").read_text() for name in SOURCES_OF_PROBLEMS)
     codes = set(re.findall(r'Problem\(\s*"([a-z_]+)"', source)) | set(re.findall(r'"(video_[a-z_]+)": "', source))
     return codes | {f"{cause}_limit" for cause in ("output", "disk", "files", "processes")}
 

@@ -21,6 +21,7 @@ ONLY_THERE = {
     "mathutils": "harness/in_blender",
     "bmesh": "harness/in_blender",
     "gpu": "harness/in_blender",
+    "av": "harness/in_sandbox",
     "minisweagent": "agent_plugin",
     "litellm": "agent_plugin",
     "typer": "agent_plugin",
@@ -68,6 +69,18 @@ def test_the_border_to_blender_is_a_process(path: Path) -> None:
         is_inside = name.startswith("harness.in_blender")
         if path.is_relative_to(inside):
             assert is_inside or name.split(".")[0] not in OURS, f"{path} imports {name}"
+        else:
+            assert not is_inside, f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_border_to_the_decoder_is_a_process(path: Path) -> None:
+    """Code that reads untrusted videos imports only itself and their records, and nothing imports it."""
+    inside = ROOT / "harness/in_sandbox"
+    for name in imported(path):
+        is_inside = name.startswith("harness.in_sandbox")
+        if path.is_relative_to(inside):
+            assert is_inside or name == "harness.video" or name.split(".")[0] not in OURS, f"{path} imports {name}"
         else:
             assert not is_inside, f"{path} imports {name}"
 

@@ -1,10 +1,8 @@
 """Runs one untrusted command to its end: the level's isolation, named limits, everything dead on return."""
 
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import SandboxFailed
@@ -43,16 +41,17 @@ def launch(
     *,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> Exit:
-    """Run `command` in `jail` at `level` and wait for its end, and for that of `meanwhile`, called once it runs.
+    """Run `command` in `jail` at `level` and wait for its end. `meanwhile` is called in this thread once it runs.
 
+    Nothing is measured before `meanwhile` returns: it is for starting what shall work at the same time.
     Raises SandboxFailed when the process could not be started (never for what it did after that).
     """
     process = SandboxedProcess(jail, limits, level)
     started = time.monotonic()
     try:
         process.start(command)
-        with _beside(meanwhile):
-            end = process.watch(timeout_seconds=limits.timeout_seconds)
+        meanwhile()
+        end = process.watch(timeout_seconds=limits.timeout_seconds)
         process.kill()
         if end == "ended" and not process.has_started:
             raise SandboxFailed(f"The sandbox did not start: {process.output.text().strip()[-500:]}")
@@ -69,14 +68,3 @@ def launch(
         result=bytes(process.result),
         peak=process.peak,
     )
-
-
-@contextmanager
-def _beside(work: Callable[[], object]) -> Iterator[None]:
-    """Do `work` in a thread: watching goes on."""
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()

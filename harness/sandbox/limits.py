@@ -18,6 +18,8 @@ class Limits:
     """Processes alive at once. The kernel stops at a few more, threads included, unless the sandbox is root's."""
     output_mb: int = 16
     """Bytes printed to stdout and stderr together, MiB."""
+    result_mb: int = 64
+    """Bytes kept of what it writes into the result pipe, MiB. More ends nothing: a whole message is then missing."""
     max_file_mb: int = 1024
     """Size of any single file, MiB."""
     disk_mb: int = 2048

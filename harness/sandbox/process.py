@@ -54,7 +54,6 @@ WatchEnd = StopCause | Literal["ended", "until"]
 _TICK_SECONDS = 0.05
 _TICKS_PER_FOLDER_WALK = 6
 _GRACE_SECONDS = 5
-_MAX_RESULT_BYTES = 64 << 20
 _MAX_LAST_READS = 4096
 _MAX_COUNTED_BEFORE = 1_000_000
 _LEAST_MEMORY_MB = 384
@@ -254,7 +253,7 @@ class SandboxedProcess:
             elif name == "output":
                 self.output.write(chunk)
             elif name == "result":
-                self.result += chunk[: _MAX_RESULT_BYTES - len(self.result)]
+                self.result += chunk[: (self._limits.result_mb << 20) - len(self.result)]
             else:
                 self._status += chunk
                 self._find_init()

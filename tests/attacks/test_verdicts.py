@@ -6,7 +6,7 @@ import pytest
 
 from harness.report import report_text
 from harness.settings import HarnessSettings
-from harness.video_verdict import VideoVerdict, judge_video
+from harness.video_verdict import VideoVerdict, difference_text, judge_video
 from tests.attacks import honest
 from tests.attacks.forgeries import FORGERIES
 
@@ -30,7 +30,7 @@ def judged(folder: Path, script: str) -> VideoVerdict:
 
 def worst(verdict: VideoVerdict) -> str:
     comparison = verdict.render.comparison if verdict.render else None
-    return comparison.text() if comparison else "nothing to compare"
+    return difference_text(comparison) if comparison else "nothing to compare"
 
 
 @pytest.mark.parametrize("name", FORGERIES)

@@ -49,7 +49,7 @@ def _judged(seed: int) -> tuple[float | None, list[str]]:
         return None, [p.code for p in verdict.result.problems if p.code == "scene_not_saved"]
     comparison = verdict.render.comparison
     codes = [problem.code for problem in verdict.render.problems]
-    return (comparison.worst if comparison else None), codes
+    return (comparison.worst.difference if comparison and comparison.worst else None), codes
 
 
 if __name__ == "__main__":

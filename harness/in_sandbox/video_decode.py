@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from errno import ENOMEM, ERANGE
 from typing import BinaryIO
@@ -23,16 +24,8 @@ import numpy.typing as npt
 from av.video.frame import VideoFrame
 from PIL import Image
 
-from harness.video_file import (
-    AV_ERRORS,
-    DECODER_THREADS,
-    Clock,
-    UnreadableVideo,
-    VideoLimits,
-    opened_video,
-    reason,
-    too_large,
-)
+from harness.in_sandbox.video_file import AV_ERRORS, DECODER_THREADS, Clock, opened_video, reason, too_large
+from harness.video import UnreadableVideo, VideoLimits
 
 SAMPLE_WIDTH, SAMPLE_HEIGHT = 64, 36
 JPEG_QUALITY = 85
@@ -131,21 +124,37 @@ def decode(
 ) -> Decoded:
     """Decode every frame once, keeping the wanted ones in their small form."""
     decoded = Decoded()
+    decode_each(file, demuxer, lambda frame: _keep(decoded, frame, wanted), limits, clock, n_threads=n_threads)
+    return decoded
+
+
+def decode_each(
+    file: BinaryIO,
+    demuxer: str,
+    take: Callable[[VideoFrame], None],
+    limits: VideoLimits,
+    clock: Clock,
+    *,
+    n_threads: int = DECODER_THREADS,
+) -> int:
+    """Give every frame to `take`, in presentation order; returns how many there are, at least one."""
+    n = 0
     with opened_video(file, demuxer, limits, n_threads) as (container, stream):
         try:
             for packet in container.demux(stream):
-                clock.check(len(decoded.times))
+                clock.check(n)
                 for frame in packet.decode():
-                    _check(frame, len(decoded.times), limits)
-                    _keep(decoded, frame, wanted)
+                    _check(frame, n, limits)
+                    take(frame)
+                    n += 1
         except AV_ERRORS as error:
             # A decoder that refuses a size forgets the one it had; MPEG-4's is "out of memory", AV1's "out of range".
             if stream.codec_context.width == 0 or getattr(error, "errno", None) in (ENOMEM, ERANGE):
-                raise _outgrown(len(decoded.times), limits) from error
-            raise _corrupt(len(decoded.times), reason(error)) from error
-    if not decoded.times:
+                raise _outgrown(n, limits) from error
+            raise _corrupt(n, reason(error)) from error
+    if n == 0:
         raise UnreadableVideo("video_no_frames", "The file has a video stream, but no frame of it can be decoded.")
-    return decoded
+    return n
 
 
 def _check(frame: VideoFrame, n_before: int, limits: VideoLimits) -> None:

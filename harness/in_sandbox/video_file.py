@@ -8,7 +8,7 @@ The file was written by a script that nobody has read, so nothing in it is belie
 - Sizes that the file claims are compared with `VideoLimits` before FFmpeg acts on them. An MP4 of 50 kB can otherwise
   claim 50 million samples, and costs 13 s and 3.5 GB inside `av.open` (measured), where no clock of ours looks.
 
-Not covered: a flaw in FFmpeg's own demuxers and decoders, which run in this process.
+Not covered: a flaw in FFmpeg's own demuxers and decoders. That is why all this runs in a sandbox of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -28,6 +27,8 @@ import av
 from av.container import InputContainer
 from av.video.codeccontext import VideoCodecContext
 from av.video.stream import VideoStream
+
+from harness.video import UnreadableVideo, VideoLimits
 
 MPEG4_FORMAT = "mp4"
 MPEG4_FIRST_BOXES = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide")
@@ -50,33 +51,6 @@ PROBE_FACTOR = 4
 
 AV_ERRORS = (av.FFmpegError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, ValueError)
 """What PyAV raises on bad content: FFmpeg's errors, those of converting its values and of seeking to where it says."""
-
-
-@dataclass(frozen=True)
-class VideoLimits:
-    """What a hostile or careless file may cost us."""
-
-    max_bytes: int = 512 * 2**20
-    """Size of the file."""
-    max_pixels: int = 8192 * 8192 // 4
-    """Width x height of one picture, refused before any is decoded; and again where the size changes mid-stream."""
-    max_frames: int = 20_000
-    """Pictures in the file."""
-    decode_seconds: float = 120.0
-    """Wall clock of the whole analysis, looked at between packets and frames."""
-
-
-class UnreadableVideo(Exception):
-    """This file is not a video that can be judged. `code` is one of the codes below, `message` says what and where.
-
-    video_empty_file · video_not_a_video (cannot be opened) · video_no_video_stream · video_no_frames ·
-    video_corrupt (cannot be decoded) · video_too_large (bytes, pixels, frames or samples) · video_decode_timeout
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.message = message
 
 
 def too_large(what: str, value: int, limit: int) -> UnreadableVideo:

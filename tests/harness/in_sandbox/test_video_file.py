@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from harness.video import UnreadableVideo, VideoLimits, analyse_video
-from harness.video_file import sniff
+from harness.in_sandbox.video_analysis import analyse_video
+from harness.in_sandbox.video_file import sniff
+from harness.video import UnreadableVideo, VideoLimits
 
 
 @pytest.fixture
@@ -171,13 +172,14 @@ def test_ffmpeg_writes_nothing_on_our_standard_error(mp4: Path) -> None:
     written(mp4, content[: len(content) // 2])
     code = f"""
 from pathlib import Path
-from harness.video import UnreadableVideo, analyse_video
+from harness.in_sandbox.video_analysis import analyse_video
+from harness.video import UnreadableVideo
 try:
     analyse_video(Path({str(mp4)!r}))
 except UnreadableVideo as found:
     print(found.code)
 """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     child = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert child.stderr == ""
     assert child.stdout.startswith("video_")

@@ -17,11 +17,12 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from harness.video import UnreadableVideo, VideoFacts, VideoLimits, analyse_video, evenly_spaced
+from harness.in_sandbox.video_analysis import analyse_video, evenly_spaced
+from harness.video import UnreadableVideo, VideoFacts, VideoLimits
 
 Pixels = npt.NDArray[np.uint8]
 NTSC_FILM, NTSC = Fraction(24000, 1001), Fraction(30000, 1001)
-BLENDER = Path(__file__).parents[2] / ".venv-blender" / "bin" / "python"
+BLENDER = Path(__file__).parents[3] / ".venv-blender" / "bin" / "python"
 
 
 def moving_bars(n: int, width: int = 160, height: int = 90) -> list[Pixels]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.video_timing import frame_timing
+from harness.in_sandbox.video_timing import frame_timing
 
 MILLISECOND = 0.001
 

@@ -6,7 +6,7 @@ import struct
 import pytest
 from PIL import Image, ImageChops
 
-from harness.contact_sheet import GAP, STRIP, contact_sheet, label_strip_height
+from harness.in_sandbox.contact_sheet import GAP, STRIP, contact_sheet, label_strip_height
 from harness.video import Frame
 
 WIDTH, HEIGHT = 320, 180

@@ -1,0 +1,368 @@
+"""Has an untrusted video read by a process of its own, which holds no keys and gives no verdict.
+
+Owns the jail and the limits of `in_sandbox/read_video.py`, its requests and the distrust of its answers: FFmpeg runs
+there, so a crafted video may speak through it. Whatever comes back in another form than asked, or does not come, is a
+problem of the video (UnreadableVideo); only a program that could not be started is ours (SandboxFailed). Numbers and
+pictures of the right form are believed: they describe the video that would have to be forged.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.blender import level_in_force
+from harness.errors import HarnessError, SandboxFailed
+from harness.folders import private_folder
+from harness.interpreter import PROJECT_DIR, PythonEnvironment, library_environment, python_mounts, read_environment
+from harness.plain_text import plain
+from harness.problems import UNREADABLE_FIXES
+from harness.sandbox import REQUEST_FD, RESULT_FD, Bind, Jail, Limits, SandboxedProcess
+from harness.sandbox.jail import HOME
+from harness.sandbox.process import WatchEnd
+from harness.settings import HarnessSettings
+from harness.video import SMALL_FRAME_BYTES, Frame, SmallFrames, UnreadableVideo, VideoFacts, VideoLimits, VideoReading
+from harness.workspace import NotTaken, take_file
+
+PROGRAM = PROJECT_DIR / "harness/in_sandbox/read_video.py"
+MEMORY_MB = 2048
+"""Of the reader. The largest picture that is accepted takes 64 MB in 8-bit RGBA, and a codec keeps up to 20 of them."""
+_RESULT_MB = 128
+_START_SECONDS = 60.0
+_GRACE_SECONDS = 10.0
+"""What it may take longer than it allows itself."""
+_SPARE_SECONDS = 600.0
+_TMP_MB = 16
+_LIBRARIES = ("av", "numpy", "PIL")
+_NAME = re.compile(r"[\w.,+()-]{0,60}", re.ASCII)
+_JPEG = (b"\xff\xd8\xff", b"\xff\xd9")
+_PNG = (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82")
+
+Count = Annotated[int, Field(ge=0, le=1 << 40)]
+
+
+class _Said(BaseModel):
+    """The JSON of one answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class _Ready(_Said):
+    kind: Literal["ready"]
+
+
+class _Unreadable(_Said):
+    kind: Literal["unreadable"]
+    code: str
+    message: str
+
+
+class _Picture(_Said):
+    index: Count
+    seconds: float
+    width: Annotated[int, Field(ge=1, le=65_535)]
+    height: Annotated[int, Field(ge=1, le=65_535)]
+    n_bytes: Count
+
+
+class _Analysis(_Said):
+    kind: Literal["analysis"]
+    facts: VideoFacts
+    previews: tuple[_Picture, ...]
+    n_sheet_bytes: Count
+
+
+class _SmallFrames(_Said):
+    kind: Literal["small_frames"]
+    n_frames: Annotated[int, Field(ge=1)]
+
+
+class _Sheet(_Said):
+    kind: Literal["sheet"]
+    n_sheet_bytes: Count
+
+
+_Form = TypeVar("_Form", bound=_Said)
+
+
+class VideoReader:
+    """One sandboxed program for one video. A context manager; the methods belong in one thread.
+
+    `start` it early (it loads its libraries, 0.25 s), put the video at `video`, ask.
+    """
+
+    def __init__(
+        self, settings: HarnessSettings, *, limits: VideoLimits | None = None, program: Path = PROGRAM
+    ) -> None:
+        self._settings, self._program = settings, program
+        self._limits = limits or VideoLimits(max_bytes=settings.max_file_mb << 20)
+        self._resources = ExitStack()
+        self._process: SandboxedProcess | None = None
+        self._is_ready = False
+
+    def __enter__(self) -> Self:
+        self._folder = self._resources.enter_context(private_folder("video"))
+        for folder in (self._given, self._own):
+            folder.mkdir()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._resources.close()
+
+    @property
+    def video(self) -> Path:
+        """Where the video has to be put before anything is asked. The program cannot change it."""
+        return self._given / "video"
+
+    @property
+    def _given(self) -> Path:
+        return self._folder / "given"
+
+    @property
+    def _own(self) -> Path:
+        return self._folder / "own"
+
+    def start(self) -> None:
+        """Start the program, without waiting for it. Raises HarnessError."""
+        packages = _package_folders()
+        agent = read_environment(Path(sys.executable))
+        jail = _jail(agent, self._program, packages, given=self._given, own=self._own)
+        limits = _process_limits(self._settings, self._limits)
+        self._process = SandboxedProcess(jail, limits, level_in_force(self._settings))
+        self._resources.callback(self._process.close)
+        folders = (self._given, self._own, *packages)
+        self._process.start([agent.base_python, "-I", "-S", self._program, RESULT_FD, REQUEST_FD, *folders])
+
+    def analyse(self) -> VideoReading:
+        """Numbers, preview frames and contact sheet. Raises UnreadableVideo, or SandboxFailed if it did not start."""
+        said, content = self._ask(
+            _Analysis,
+            op="analyse",
+            n_content_samples=self._settings.content_samples,
+            n_preview_frames=self._n_previews,
+            preview_width=self._settings.preview_width,
+            limits=asdict(self._limits),
+        )
+        pieces = _split(content, [*(picture.n_bytes for picture in said.previews), said.n_sheet_bytes])
+        if not (pieces and self._are_facts(said.facts) and self._are_previews(said, pieces[:-1])):
+            raise _malformed()
+        if not _is_whole(pieces[-1], _PNG):
+            raise _malformed()
+        frames = zip(said.previews, pieces, strict=False)
+        previews = tuple(Frame(p.index, p.seconds, jpeg, p.width, p.height) for p, jpeg in frames)
+        return VideoReading(said.facts, previews, pieces[-1])
+
+    def small_frames(self, destination: Path) -> SmallFrames:
+        """Every frame as 160x90 RGB in the new file `destination`. Ends the program. Raises as `analyse` does."""
+        said, _ = self._ask(_SmallFrames, op="shrink", limits=asdict(self._limits))
+        assert self._process is not None
+        self._process.kill()  # nobody writes while the file is taken
+        if said.n_frames > self._limits.max_frames:
+            raise _malformed()
+        n_bytes = said.n_frames * SMALL_FRAME_BYTES
+        try:
+            if take_file(self._own, "frames", destination, max_bytes=n_bytes) != n_bytes:
+                raise _malformed()
+        except (FileNotFoundError, NotTaken) as error:
+            raise _malformed() from error
+        return SmallFrames(destination, said.n_frames)
+
+    def contact_sheet(self, frames: Sequence[Frame], labels: Sequence[str]) -> bytes:
+        """A PNG of these frames, each under its label. No video is needed. Raises as `analyse` does."""
+        for position, frame in enumerate(frames):
+            (self._given / f"{position}.jpg").write_bytes(frame.jpeg)
+        sizes = [(f.index, f.width, f.height) for f in frames]
+        said, content = self._ask(_Sheet, op="sheet", frames=sizes, labels=list(labels))
+        if said.n_sheet_bytes != len(content) or not _is_whole(content, _PNG):
+            raise _malformed()
+        return content
+
+    @property
+    def _n_previews(self) -> int:
+        return self._settings.preview_frames if self._settings.visual_feedback else 1
+
+    def _are_facts(self, facts: VideoFacts) -> bool:
+        """Whether these numbers can be those of the video that was given."""
+        samples, differences = facts.content_samples, facts.neighbour_differences
+        greys = [*differences, *(v for sample in samples for v in (sample.mean, sample.standard_deviation))]
+        names = (facts.container, facts.codec, facts.pixel_format)
+        return (
+            all(_NAME.fullmatch(name) for name in names)
+            and min(facts.width, facts.height) > 0
+            and facts.width * facts.height <= self._limits.max_pixels
+            and 0 < facts.n_frames <= self._limits.max_frames
+            and abs(facts.n_frames_claimed or 0) < 1 << 63
+            and facts.size_bytes == self.video.stat().st_size
+            and all(math.isfinite(value) and value > 0 for value in (facts.fps, facts.duration_seconds))
+            and _are_spread([sample.index for sample in samples], self._settings.content_samples, facts.n_frames)
+            and len(differences) == len(samples) - 1
+            and all(0 <= grey <= 255 for grey in greys)
+        )
+
+    def _are_previews(self, said: _Analysis, jpegs: Sequence[bytes]) -> bool:
+        return (
+            _are_spread([picture.index for picture in said.previews], self._n_previews, said.facts.n_frames)
+            and all(picture.width <= self._settings.preview_width for picture in said.previews)
+            and all(_is_whole(jpeg, _JPEG) for jpeg in jpegs)
+        )
+
+    # the process
+
+    def _ask(self, form: type[_Form], **request: Any) -> tuple[_Form, bytes]:
+        """The answer in its form, and the bytes behind it."""
+        process = self._process
+        assert process is not None, "start() comes first"
+        if not self._is_ready:
+            self._await_ready(process)
+        try:
+            process.send(json.dumps(request).encode() + b"\n")
+        except BrokenPipeError:
+            pass  # it has ended, as is seen below
+        end, message = _await_message(process, self._limits.decode_seconds + _GRACE_SECONDS)
+        if message is None:
+            _raise_lost(end, process, self._limits)
+        header, _, content = message.partition(b"\n")
+        try:
+            return _parse(header, form), content
+        except ValidationError:
+            raise _malformed() from None
+
+    def _await_ready(self, process: SandboxedProcess) -> None:
+        end, message = _await_message(process, _START_SECONDS)
+        try:
+            _Ready.model_validate_json((message or b"").strip())
+        except ValidationError:
+            printed = process.output.text().strip()[-500:]
+            raise SandboxFailed(f"The program that reads videos did not start ({end}): {printed}") from None
+        self._is_ready = True
+
+
+def _parse(header: bytes, form: type[_Form]) -> _Form:
+    """The answer, or what the program itself says against the video, raised. ValidationError: it is neither."""
+    try:
+        said = _Unreadable.model_validate_json(header)
+    except ValidationError:
+        return form.model_validate_json(header)
+    if said.code not in UNREADABLE_FIXES:
+        raise _malformed()
+    raise UnreadableVideo(said.code, " ".join(plain(said.message[:2000]).split())[:500])
+
+
+def _await_message(process: SandboxedProcess, seconds: float) -> tuple[WatchEnd, bytes | None]:
+    """Why waiting ended, and the next message if it is whole."""
+
+    def is_there() -> bool:
+        stop = _end_of_message(process.result)
+        return stop <= len(process.result) or stop > _RESULT_MB << 20
+
+    end = process.watch(timeout_seconds=seconds, until=is_there)
+    process.drain()
+    if not is_there():
+        return end, None
+    stop = _end_of_message(process.result)
+    if stop > _RESULT_MB << 20:
+        raise UnreadableVideo("video_too_large", f"The video's pictures take more than {_RESULT_MB} MiB.")
+    message = bytes(process.result[8:stop])
+    del process.result[:stop]
+    return end, message
+
+
+def _end_of_message(received: bytearray) -> int:
+    return 8 + int.from_bytes(received[:8], "little") if len(received) >= 8 else 8
+
+
+def _raise_lost(end: WatchEnd, process: SandboxedProcess, limits: VideoLimits) -> NoReturn:
+    """The program did not answer: what that says of the video."""
+    if end == "timeout":
+        message = f"The video cannot be decoded within {limits.decode_seconds:g} s."
+        raise UnreadableVideo("video_decode_timeout", message)
+    if end == "memory":
+        message = f"The video cannot be decoded with {MEMORY_MB} MiB of memory."
+        raise UnreadableVideo("video_too_large", message)
+    if end == "ended":
+        process.kill()
+        why = f"the decoder ended with status {process.returncode}, without an answer"
+    else:
+        why = f"the decoder was stopped at the {end} limit"
+    raise UnreadableVideo("video_corrupt", f"The video cannot be decoded: {why}.")
+
+
+def _malformed() -> UnreadableVideo:
+    return UnreadableVideo("video_corrupt", "The video cannot be decoded: the decoder's answer makes no sense.")
+
+
+def _split(content: bytes, sizes: Sequence[int]) -> list[bytes]:
+    """The pieces of these sizes, or none at all where they are not exactly the content."""
+    if sum(sizes) != len(content):
+        return []
+    starts = [sum(sizes[:n]) for n in range(len(sizes))]
+    return [content[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+
+
+def _is_whole(picture: bytes, form: tuple[bytes, bytes]) -> bool:
+    return picture.startswith(form[0]) and picture.endswith(form[1])
+
+
+def _are_spread(indexes: list[int], most: int, n_frames: int) -> bool:
+    """Whether these are up to `most` frames in order, at least one, of a video of `n_frames`."""
+    return 1 <= len(indexes) <= most and indexes == sorted({*indexes}) and indexes[0] >= 0 and indexes[-1] < n_frames
+
+
+def _jail(agent: PythonEnvironment, program: Path, packages: Sequence[Path], *, given: Path, own: Path) -> Jail:
+    """What the program sees: Python, its libraries, our package, the video; it writes in `own` alone."""
+    base = python_mounts(replace(agent, prefix=agent.base_prefix), "agent")
+    return Jail(
+        workspace=own,
+        binds=(
+            Bind(PROJECT_DIR / "harness", "/opt/blendscribe/harness"),
+            *(() if program.is_relative_to(PROJECT_DIR / "harness") else (Bind(program, "/opt/program.py"),)),
+            *base.binds,
+            *(Bind(folder, f"/opt/packages-{number}") for number, folder in enumerate(packages)),
+            Bind(given, "/opt/given"),
+        ),
+        environment={
+            "PATH": "/usr/bin:/bin",
+            "HOME": HOME,
+            "LANG": "C.UTF-8",
+            "OPENBLAS_NUM_THREADS": "1",  # a pool of threads, started at import, for work that is not done here
+            **library_environment(base.binds, None),
+        },
+        tmp_mb=_TMP_MB,
+    )
+
+
+def _process_limits(settings: HarnessSettings, video: VideoLimits) -> Limits:
+    """Limits of the program. Its time is that of Blender, for which it waits, and of its own work."""
+    small_frames_mb = (video.max_frames * SMALL_FRAME_BYTES >> 20) + 1
+    return Limits(
+        timeout_seconds=2 * settings.exec_timeout + video.decode_seconds + _SPARE_SECONDS,
+        memory_mb=MEMORY_MB,
+        max_processes=32,
+        output_mb=1,
+        result_mb=_RESULT_MB,
+        max_file_mb=small_frames_mb,
+        disk_mb=small_frames_mb,
+        max_files=100,
+        tmp_mb=_TMP_MB,
+    )
+
+
+@cache
+def _package_folders() -> tuple[Path, ...]:
+    """Where the libraries are installed, found without importing one."""
+    folders = []
+    for name in _LIBRARIES:
+        found = find_spec(name)
+        if found is None or found.origin is None:
+            raise HarnessError(f"The Python package '{name}' is missing: install blendscribe again.")
+        folders.append(Path(found.origin).parent.parent)
+    return tuple(dict.fromkeys(folders))
