@@ -21,11 +21,11 @@ N_VARIED = 12
 """In the suite; `python -m tests.bench.honest_renders` judges 100."""
 
 
-def judged(folder: Path, script: str) -> VideoVerdict:
+def judged(folder: Path, script: str, settings: HarnessSettings = SETTINGS) -> VideoVerdict:
     workspace = folder / "workspace"
     workspace.mkdir()
     (workspace / "main.py").write_text(script)
-    return judge_video("main.py", workspace, SETTINGS, keep_video=folder / "output.mp4")
+    return judge_video("main.py", workspace, settings, keep_video=folder / "output.mp4")
 
 
 def worst(verdict: VideoVerdict) -> str:
@@ -61,3 +61,13 @@ def test_an_ordinary_animation_passes(tmp_path: Path, seed: int) -> None:
     accused = ACCUSATIONS.intersection(problem.code for problem in verdict.result.problems)
     assert not accused, report_text(verdict.result)
     assert verdict.render is not None
+
+
+def test_full_high_definition_passes(tmp_path: Path) -> None:
+    """1920x1080, at the encoder's lowest quality."""
+    large = "scene.render.resolution_x, scene.render.resolution_y = 1920, 1080\nscene.frame_end = 3\n"
+    large += "scene.render.ffmpeg.constant_rate_factor = 'LOWEST'\n"
+    settings = SETTINGS.model_copy(update={"resolution": (1920, 1080), "frame_count": 3})
+    verdict = judged(tmp_path, f"{honest.FILM}{large}{honest.RENDER}", settings)
+    print(f"1080p: {worst(verdict)}")
+    assert verdict.result.ok, report_text(verdict.result)

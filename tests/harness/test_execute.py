@@ -367,7 +367,7 @@ def test_measuring_that_hangs_does_not_cost_the_video(run_script: RunScript) -> 
     """A frame handler that hangs only after the render leaves a good run with a warning."""
     source = FILM + RENDER + "def f(*a):\n    while True: pass\nbpy.app.handlers.frame_change_pre.append(f)\n"
     result = run_script(source, exec_timeout=8)
-    assert (result.ok, codes(result)) == (True, ["scene_not_measured"])
+    assert (result.ok, codes(result)) == (True, ["animated_by_code", "scene_not_measured"])
 
 
 def test_workspace_without_rights(run_script: RunScript, tmp_path: Path) -> None:
