@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from harness.sandbox import RESULT_FD, Bind, Exit, Jail, Level, Limits, working_levels
@@ -289,21 +290,23 @@ def test_a_killed_supervisor(tmp_path: Path, name: str) -> None:
     workspace.mkdir()
     (tmp_path / "secret").write_text(SECRET)
     marker = f"86407.{os.getpid()}"
-    daemon = f"setsid sh -c 'sleep 1; cat {tmp_path}/secret > leak; touch alive' & sleep {marker}"
+    daemon = f"setsid sh -c 'touch ready; sleep 1; cat {tmp_path}/secret > leak; touch alive' & sleep {marker}"
     process = SandboxedProcess(Jail(workspace, environment={"PATH": "/usr/bin:/bin"}), Limits(), level)
     try:
         process.start(["/bin/bash", "-c", daemon])
-        deadline = time.monotonic() + 10
-        while not any(line.startswith("sleep") for line in processes_naming(marker)):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        deadline = time.monotonic() + 30
+        while not (workspace / "ready").exists():
+            assert time.monotonic() < deadline, process.output.text()
+            process.watch(timeout_seconds=0.02)
         os.kill(process._pid, signal.SIGKILL)
         assert process.watch(timeout_seconds=5) == "ended"
         assert process.returncode is None or process.returncode < 0
         while not (workspace / "alive").exists():
-            assert time.monotonic() < deadline
+            assert time.monotonic() < deadline, process.output.text()
             time.sleep(0.05)
     finally:
         process.close()
-        subprocess.run(["pkill", "-f", f"^sleep {marker}$"], check=False)
+        for left in psutil.process_iter(["cmdline"]):
+            if left.info["cmdline"] == ["sleep", marker]:
+                left.kill()
     assert (workspace / "leak").read_text() == ("" if level.is_confined else SECRET)
