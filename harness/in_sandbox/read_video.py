@@ -22,11 +22,9 @@ def main() -> None:
     result_fd, request_fd = int(sys.argv[1]), int(sys.argv[2])
     given, own = Path(sys.argv[3]), Path(sys.argv[4])
     sys.path += [str(Path(__file__).resolve().parents[2]), *sys.argv[5:]]
-    from harness.in_sandbox.contact_sheet import load_font
-    from harness.in_sandbox.video_analysis import analyse_video  # noqa: F401 - loaded before it is waited for
     from harness.video import UnreadableVideo
 
-    load_font()
+    _warm_up()
     _send(result_fd, {"kind": "ready"}, [])
     operations: Mapping[str, Callable[[Path, Path, dict[str, Any]], _Answer]]
     operations = {"analyse": _analyse, "shrink": _shrink, "sheet": _sheet}
@@ -38,6 +36,21 @@ def main() -> None:
             except UnreadableVideo as error:
                 answer = {"kind": "unreadable", "code": error.code, "message": error.message}, []
             _send(result_fd, *answer)
+
+
+def _warm_up() -> None:
+    """Load the libraries and have them prepare what they do at first use (40 ms), while nobody waits."""
+    from av.video.frame import VideoFrame
+
+    import harness.in_sandbox.video_analysis  # noqa: F401 - for later
+    from harness.in_sandbox.contact_sheet import contact_sheet
+    from harness.in_sandbox.video_decode import Decoded, Wanted, keep
+    from harness.video import Frame
+
+    decoded = Decoded()
+    keep(decoded, VideoFrame(640, 360, "yuv420p"), Wanted((0,), (0,), (0,), preview_width=640))
+    picture = decoded.pictures[0]
+    contact_sheet([Frame(0, 0.0, picture.jpeg, picture.width, picture.height)])
 
 
 def _analyse(given: Path, _own: Path, request: dict[str, Any]) -> _Answer:

@@ -124,7 +124,7 @@ def decode(
 ) -> Decoded:
     """Decode every frame once, keeping the wanted ones in their small form."""
     decoded = Decoded()
-    decode_each(file, demuxer, lambda frame: _keep(decoded, frame, wanted), limits, clock, n_threads=n_threads)
+    decode_each(file, demuxer, lambda frame: keep(decoded, frame, wanted), limits, clock, n_threads=n_threads)
     return decoded
 
 
@@ -175,7 +175,7 @@ def _outgrown(n_before: int, limits: VideoLimits) -> UnreadableVideo:
     return UnreadableVideo("video_too_large", message)
 
 
-def _keep(decoded: Decoded, frame: VideoFrame, wanted: Wanted) -> None:
+def keep(decoded: Decoded, frame: VideoFrame, wanted: Wanted) -> None:
     """Take what is wanted of this frame, and forget it."""
     index = len(decoded.times)
     if index == 0:

@@ -7,56 +7,20 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
 import av
 import numpy as np
-import numpy.typing as npt
 import pytest
 from PIL import Image
 
 from harness.in_sandbox.video_analysis import analyse_video, evenly_spaced
 from harness.video import UnreadableVideo, VideoFacts, VideoLimits
+from tests.harness.videos import moving_bars, video
 
-Pixels = npt.NDArray[np.uint8]
 NTSC_FILM, NTSC = Fraction(24000, 1001), Fraction(30000, 1001)
 BLENDER = Path(__file__).parents[3] / ".venv-blender" / "bin" / "python"
-
-
-def moving_bars(n: int, width: int = 160, height: int = 90) -> list[Pixels]:
-    """A bright bar that walks over a gradient."""
-    frames = []
-    for index in range(n):
-        frame = np.zeros((height, width, 3), np.uint8)
-        frame[..., 2] = np.linspace(0, 200, width, dtype=np.uint8)
-        left = index * (width - 20) // max(n - 1, 1)
-        frame[:, left : left + 20] = (255, 220, 180)
-        frames.append(frame)
-    return frames
-
-
-def video(
-    path: Path,
-    frames: Iterable[Pixels],
-    *,
-    codec: str = "libx264",
-    pixel_format: str = "yuv420p",
-    rate: Fraction = Fraction(24),
-    ticks: Iterable[int] = itertools.count(),
-) -> Path:
-    """Write frames as a video; `ticks` are their presentation times in units of 1 / rate."""
-    pictures = [av.VideoFrame.from_ndarray(pixels).reformat(format=pixel_format) for pixels in frames]
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=rate)
-        assert isinstance(stream, av.VideoStream)
-        stream.width, stream.height, stream.pix_fmt = pictures[0].width, pictures[0].height, pixel_format
-        for picture, tick in zip(pictures, ticks, strict=False):
-            picture.pts, picture.time_base = tick, 1 / rate
-            container.mux(stream.encode(picture))
-        container.mux(stream.encode(None))
-    return path
 
 
 def growing_video(path: Path) -> Path:

@@ -1,0 +1,47 @@
+"""Videos made with PyAV, for tests of what reads them."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def moving_bars(n: int, width: int = 160, height: int = 90) -> list[Pixels]:
+    """A bright bar that walks over a gradient."""
+    frames = []
+    for index in range(n):
+        frame = np.zeros((height, width, 3), np.uint8)
+        frame[..., 2] = np.linspace(0, 200, width, dtype=np.uint8)
+        left = index * (width - 20) // max(n - 1, 1)
+        frame[:, left : left + 20] = (255, 220, 180)
+        frames.append(frame)
+    return frames
+
+
+def video(
+    path: Path,
+    frames: Iterable[Pixels],
+    *,
+    codec: str = "libx264",
+    pixel_format: str = "yuv420p",
+    rate: Fraction = Fraction(24),
+    ticks: Iterable[int] = itertools.count(),
+    options: Mapping[str, str] | None = None,
+) -> Path:
+    """Write frames as a video; `ticks` are their presentation times in units of 1 / rate."""
+    pictures = [av.VideoFrame.from_ndarray(pixels).reformat(format=pixel_format) for pixels in frames]
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=rate, options=dict(options or {}))
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height, stream.pix_fmt = pictures[0].width, pictures[0].height, pixel_format
+        for picture, tick in zip(pictures, ticks, strict=False):
+            picture.pts, picture.time_base = tick, 1 / rate
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode(None))
+    return path
