@@ -91,7 +91,7 @@ def test_a_sheet_of_given_frames(sandbox: str) -> None:
     frames = [Frame(index, 0.0, buffer.getvalue(), 64, 36) for index in (0, 9)]
     with VideoReader(SETTINGS.model_copy(update={"sandbox": sandbox})) as reader:
         reader.start()
-        assert reader.contact_sheet(frames) == contact_sheet(frames)
+        assert reader.contact_sheet(frames, ["one", "two"]) == contact_sheet(frames, ["one", "two"])
 
 
 def test_a_sheet_of_no_pictures_is_refused() -> None:
@@ -99,7 +99,7 @@ def test_a_sheet_of_no_pictures_is_refused() -> None:
     with VideoReader(SETTINGS) as reader:
         reader.start()
         with pytest.raises(UnreadableVideo, match="cannot be decoded"):
-            reader.contact_sheet([Frame(0, 0.0, b"no picture", 64, 36)])
+            reader.contact_sheet([Frame(0, 0.0, b"no picture", 64, 36)], ["none"])
 
 
 @pytest.mark.blender
