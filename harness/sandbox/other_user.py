@@ -33,16 +33,8 @@ from harness.sandbox.level import Level
 
 _UNSHARE, _SETPRIV, _ENV = "/usr/bin/unshare", "/usr/bin/setpriv", "/usr/bin/env"
 _NEEDED_FEATURES = frozenset({"--userns", "--perms"})
-_NEEDED_CAPABILITIES = (
-    0,
-    1,
-    3,
-    5,
-    6,
-    7,
-    8,
-    21,
-)  # chown, dac_override, fowner, kill, setgid, setuid, setpcap, sys_admin
+_NEEDED_CAPABILITIES = (0, 1, 3, 5, 6, 7, 8, 21)
+"""chown, dac_override, fowner, kill, setgid, setuid, setpcap, sys_admin: their numbers in capabilities(7)."""
 _UIDS = range(2_000_000_000, 2_140_000_000)
 """Above all that systemd and container tools give out, and a positive number for tools that count with 31 bits."""
 _DEEPEST = 100
@@ -138,7 +130,10 @@ def _is_readable_by_all(jail: Jail) -> bool:
     """Whether the other user can read what is bound. The path to it does not matter."""
     for bind in jail.binds:
         if not bind.is_writable:
-            mode = bind.host.stat().st_mode
+            try:
+                mode = bind.host.stat().st_mode
+            except OSError:
+                return False  # bubblewrap says what is wrong with it
             wanted = 0o5 if stat.S_ISDIR(mode) else 0o4
             if mode & wanted != wanted:
                 return False
