@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 /usr/bin/python3.11 python3; do \
 BIN := .venv/bin
 RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: help setup demo test test-fast lint types format bench clean
+.PHONY: help setup demo test attacks test-fast lint types format bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -30,8 +30,12 @@ setup: .venv-blender/.ready  ## the agent's environment, Blender's, Mesa and the
 demo: setup  ## five agent episodes: real Blender, real renders, judged and recorded
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
-test: setup lint types  ## everything: lint, types, then all tests
-	$(BIN)/pytest -n 2 --dist loadfile --durations 15
+test: setup lint types  ## lint, types, then the tests
+	$(BIN)/pytest -n 2 --dist loadfile --durations 15 --ignore tests/attacks
+
+attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
+	$(BIN)/pytest -n 2 tests/attacks tests/harness/sandbox --durations 5 --junitxml attacks.xml -o junit_logging=system-out
+	$(BIN)/python -m tests.attacks.table attacks.xml > attacks.md && mv attacks.md docs/attacks.md && rm attacks.xml
 
 test-fast: setup  ## the tests that start no Blender
 	$(BIN)/pytest -n 2 -m 'not blender'
