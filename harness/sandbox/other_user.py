@@ -31,7 +31,7 @@ from harness.errors import SandboxFailed
 from harness.sandbox.jail import WORKSPACE, Jail, system_folders
 from harness.sandbox.level import Level
 
-_UNSHARE, _SETPRIV, _ENV = "/usr/bin/unshare", "/usr/bin/setpriv", "/usr/bin/env"
+_UNSHARE, _SETPRIV, _ENV, _BASH = "/usr/bin/unshare", "/usr/bin/setpriv", "/usr/bin/env", "/usr/bin/bash"
 _NEEDED_FEATURES = frozenset({"--userns", "--perms"})
 _NEEDED_CAPABILITIES = (0, 1, 3, 5, 6, 7, 8, 21)
 """chown, dac_override, fowner, kill, setgid, setuid, setpcap, sys_admin: their numbers in capabilities(7)."""
@@ -41,15 +41,8 @@ _DEEPEST = 100
 _MAX_ENTRIES = 1_000_000
 _BARE = {"PATH": "/usr/bin:/bin"}
 
-BECOME_USER = (
-    _SETPRIV, "--reuid", "1000", "--regid", "1000", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--",
-    # bubblewrap's own user may not enter it
-    _ENV, "--chdir", WORKSPACE, f"PWD={WORKSPACE}",
-)  # fmt: skip
-"""The beginning of a command that is run in the workspace as the sandbox's user."""
-
 _CAPABILITIES = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
-"""What `BECOME_USER` needs, and gives up."""
+"""What `become_user` needs, and gives up."""
 
 _sharing = threading.Lock()
 _n_sandboxes: Counter[int] = Counter()
@@ -63,6 +56,17 @@ class OtherUser:
     uid: int
     namespace_fd: int
     """A user namespace in which 1000 is this user and 0 is root."""
+
+
+def become_user(namespace_fd: int) -> tuple[str, ...]:
+    """The beginning of a command that is run in the workspace as the sandbox's user."""
+    close = f'exec {namespace_fd}<&-; exec "$@"'  # bubblewrap leaves it open; only bash knows numbers over 9
+    return (
+        _SETPRIV, "--reuid", "1000", "--regid", "1000", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
+        "--", _BASH, "-c", close, "bash",
+        # bubblewrap's own user may not enter the workspace; the other three are bash's
+        _ENV, "--chdir", WORKSPACE, "-u", "SHLVL", "-u", "OLDPWD", "-u", "_", f"PWD={WORKSPACE}",
+    )  # fmt: skip
 
 
 def join(namespace_fd: int) -> tuple[str, ...]:
@@ -163,7 +167,7 @@ def _works(bwrap: Path) -> bool:
         try:
             folders = ("--unshare-pid", *system_folders(), "--perms", "0755", "--dir", WORKSPACE)
             joined = ("--cap-drop", "ALL", *join(namespace))
-            command = [str(bwrap), *joined, *folders, *BECOME_USER, "true"]
+            command = [str(bwrap), *joined, *folders, *become_user(namespace), "true"]
             trial = subprocess.run(command, env=_BARE, pass_fds=[namespace], capture_output=True, timeout=10)
         finally:
             os.close(namespace)

@@ -29,7 +29,7 @@ from harness.folders import private_folder
 from harness.sandbox.jail import Jail, Word, bwrap_options, landlock_rules, open_data
 from harness.sandbox.level import Level
 from harness.sandbox.limits import Limits, StopCause, Usage
-from harness.sandbox.other_user import BECOME_USER, OtherUser, join, other_user
+from harness.sandbox.other_user import OtherUser, become_user, join, other_user
 from harness.sandbox.output import BoundedOutput
 from harness.sandbox.owner import mark
 from harness.sandbox.seccomp import program
@@ -158,7 +158,7 @@ class SandboxedProcess:
         descriptors.append(open_data("\0".join([*options, ""]).encode(), "options"))
         argv = [
             str(self._level.bwrap), "--args", str(descriptors[-1]), "--",
-            *(BECOME_USER if user else ()),
+            *(become_user(*namespace) if user else ()),
             # ends the tree even if the harness is killed before it can
             "/usr/bin/timeout", "-s", "KILL", f"{self._limits.timeout_seconds + _GRACE_SECONDS:.0f}",
             "/usr/bin/prlimit", *(f"--{name.lower()}={value}" for name, value in self._rlimits().items()), "--",

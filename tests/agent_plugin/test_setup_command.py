@@ -41,7 +41,7 @@ def test_doctor_prints_json() -> None:
     told = json.loads(result.stdout)
     assert told["ok"] is True
     assert result.exit_code == 0
-    assert {"name", "status", "detail", "remedy"} == set(told["findings"][0])
+    assert {"name", "status", "detail", "remedy", "facts"} == set(told["findings"][0])
     assert {"render", "sandbox", "mini-swe-agent", "litellm"} <= {finding["name"] for finding in told["findings"]}
 
 
