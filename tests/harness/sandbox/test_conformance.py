@@ -218,11 +218,12 @@ def test_it_holds(tmp_path: Path, outside: Outside, what: str, name: str, monkey
 )
 def test_the_attempts_are_real(tmp_path: Path, outside: Outside, what: str) -> None:
     """With limits only each of them gets out, or fails for a reason of this machine that is named."""
-    if os.geteuid() != 0:
-        pytest.skip("some of them fail for an ordinary user anyway")
     text = attempt(HOLDS[what][1], outside, tmp_path / "ws", LEVELS["limits-only"])
     got_out = SECRET in text or "OUT" in text or bool(outside.damage()) or "secret" in text.split()
-    assert got_out or "Operation not permitted" in text or "Operation not supported" in text, text
+    refusals = ["Operation not permitted", "Operation not supported"]
+    if os.geteuid() != 0:  # which may do less with no sandbox at all
+        refusals += ["Permission denied", "Read-only file system"]
+    assert got_out or any(refusal in text for refusal in refusals), text
 
 
 @pytest.mark.parametrize("what", GAPS)
