@@ -127,6 +127,7 @@ class StepSession:
         self._state: dict[str, Any] = {}
         self._good_state: dict[str, Any] | None = None
         """After the last good step, as it was measured last; None where it was not."""
+        self._state_hash = ""
         self.recorded_state: dict[str, Any] = {}
         """From which the next step's patch leads on: that of the start or of the last patch, whatever a rebuild gave
         since. A replay puts the recorded one here."""
@@ -355,11 +356,12 @@ class StepSession:
             return _Measured(changes=_UNMEASURED)
         try:
             changes = diff(self._state, state) if self._state else []
-            lines, hash_now = tuple(summarise(changes, max_lines=_MAX_CHANGE_LINES)), state_hash(state)
+            lines = tuple(summarise(changes, max_lines=_MAX_CHANGE_LINES))
+            hash_now = self._state_hash if state == self._state else state_hash(state)
             patch = state_patch(self.recorded_state, state) if self.recorded_state else None
         except Exception:  # noqa: BLE001 - a step's code could reach the pipe: this may be a state in form only
             return _Measured(changes=_UNMEASURED)
-        self._state = state
+        self._state, self._state_hash = state, hash_now
         return _Measured(changes=lines, n_changes=len(changes), state_hash=hash_now, patch=patch)
 
     @property
