@@ -172,7 +172,14 @@ class _Judgement:
             sandbox_level=self.run.level,
             blender=f"{started.get('blender', '')} ({started.get('build', '')})"[:80] if started else "",
             peak=self.run.exit.peak,
+            is_whole=self._is_whole(),
         )
+
+    def _is_whole(self) -> bool:
+        """A script can write into the runner's pipe; then the runner's own words follow, or its end gives it away."""
+        kinds = [message["kind"] for message in self.run.messages]
+        once = all(kinds.count(kind) == 1 for kind in ("started", "ended", "scene", "finished"))
+        return once and self.run.exit.returncode == 0 and self.run.exit.stopped_by is None
 
     def _outcome(self) -> tuple[Outcome, ScriptError | None]:
         ended, exit = self.run.message("ended"), self.run.exit

@@ -93,6 +93,8 @@ class ExecutionResult:
     blender: str
     """Version and build of Blender; empty if it did not start."""
     peak: Usage
+    is_whole: bool = False
+    """The runner said each thing once, to the last, and its process ended well: nothing contradicts its outcome."""
 
     @property
     def ok(self) -> bool:

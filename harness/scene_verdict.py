@@ -138,9 +138,9 @@ def _does_not_replay(changes: list[Change]) -> Problem:
 def _saved_differs(changes: list[Change]) -> Problem:
     return Problem(
         "saved_scene_differs",
-        "warning",
+        "error",
         f"The saved file holds another scene than the live one ({len(changes)} differences):\n"
         + "\n".join(summarise(changes, max_lines=8)),
         where=SCENE_NAME,
-        fix="Some data does not survive saving: generated pixels that are not packed, data without users.",
+        fix="The file has to stand alone: append instead of linking, no files that cannot be packed (Alembic, VDB).",
     )

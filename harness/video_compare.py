@@ -5,7 +5,7 @@ raw bytes are subtracted. Sizes, rates and times are not compared, and what is s
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ BLOCK = 10
 THRESHOLD = 16.0
 """Of 255. Measured (SANDBOX-FACTS, section 4): the same scene encoded at the lowest quality reaches 3.6, a tiny object
 that is missing 72, another scene 84."""
+CHANGED = 24
+"""Of 255, in any colour, from which a pixel counts as changed: over what an encoder does to its neighbours."""
 _FRAMES_AT_ONCE = 64
 """3 MB of each video, 8 of their difference."""
 
@@ -66,6 +68,25 @@ def compare_videos(first: Path, second: Path, settings: HarnessSettings) -> Vide
 
     Raises UnreadableVideo (the first one's, if both are), NotTaken for what is no plain file, or HarnessError.
     """
+    with _both(first, second, settings) as frames:
+        return compare(*frames)
+
+
+def changed_share(first: Path, second: Path, settings: HarnessSettings) -> float:
+    """The largest share (0..1) of a frame's pixels that differ between two videos; 1 where the counts differ.
+
+    Raises as `compare_videos`.
+    """
+    with _both(first, second, settings) as (before, after):
+        if before.n_frames != after.n_frames:
+            return 1.0
+        pieces = zip(_pieces(before), _pieces(after), strict=True)
+        shares = [(np.abs(a - b).max(axis=3) >= CHANGED).mean(axis=(1, 2)).max() for a, b in pieces]
+        return float(max(shares))
+
+
+@contextmanager
+def _both(first: Path, second: Path, settings: HarnessSettings) -> Iterator[tuple[SmallFrames, SmallFrames]]:
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder("compare"))
         readers = [stack.enter_context(VideoReader(settings)) for _ in range(2)]
@@ -73,7 +94,7 @@ def compare_videos(first: Path, second: Path, settings: HarnessSettings) -> Vide
             reader.start()
         for reader, video in zip(readers, (first, second), strict=True):
             take_file(video.parent, video.name, reader.video, max_bytes=settings.max_file_mb << 20)
-        return compare(*(reader.small_frames(folder / str(n)) for n, reader in enumerate(readers)))
+        yield readers[0].small_frames(folder / "0"), readers[1].small_frames(folder / "1")
 
 
 def compare(first: SmallFrames, second: SmallFrames) -> VideoComparison:

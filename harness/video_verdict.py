@@ -18,17 +18,20 @@ from harness.sandbox import Bind
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.video import UnreadableVideo
-from harness.video_compare import THRESHOLD, VideoComparison, compare_videos
+from harness.video_compare import THRESHOLD, VideoComparison, changed_share, compare_videos
 from harness.workspace import NotTaken, take_file
 
-_SCENE, _RENDER = "scene.blend", "judge.mp4"
+_SCENE, _RENDER, _FLAT = "scene.blend", "judge.mp4", "flat.mp4"
 _PIXELS_OVER_ASKED = 4
 """The judge refuses frames with more than so many times the pixels that the task asks."""
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """Pictures in the scene: how many, their pixels, and the largest share (0..1) of a sampled frame that they fill."""
+    """Pictures in the scene: how many, their pixels, and the largest share (0..1) of a frame that they fill.
+
+    That is what changes when each is replaced by its mean colour, over all frames of the film.
+    """
 
     n: int
     pixels: int
@@ -87,6 +90,8 @@ def judge_video(script: str, workspace: Path, settings: HarnessSettings, *, keep
         result = execute(script, workspace, settings, keep_video=keep_video, keep_scene=folder / _SCENE)
         if not result.ok or result.video is None:
             return VideoVerdict(result, None)
+        if not result.is_whole:
+            return VideoVerdict(replace(result, problems=(*result.problems, _not_finished())), None)
         if not (folder / _SCENE).is_file():
             return VideoVerdict(replace(result, problems=(*result.problems, _not_saved())), None)
         render = render_scene(folder / _SCENE, keep_video, result, settings)
@@ -98,7 +103,7 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
     """Render the saved scene in a Blender of its own and compare it with `video`."""
     assert result.video is not None
     n_frames, limit = result.video.n_frames, settings.resolution[0] * settings.resolution[1] * _PIXELS_OVER_ASKED
-    with private_folder("judge") as folder:
+    with private_folder("judge") as folder, private_folder("judged-render") as taken:
         run = run_in_blender(
             "judge_render.py",
             [scene_file, str(n_frames), str(limit), str(settings.summary_samples)],
@@ -106,13 +111,8 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
             settings=settings,
             binds=[Bind(scene_file, "/scene.blend")],
         )
-        rendered = folder.with_name(f"{folder.name}.mp4")
-        try:
-            comparison, problems = _compare(run, folder, rendered, video, settings)
-        finally:
-            rendered.unlink(missing_ok=True)
+        comparison, pictures, problems = _compare(run, folder, taken, video, settings)
     footage = _footage(run)
-    pictures = _pictures(run)
     code = [problem for problem in result.problems if problem.code == "animated_by_code"]
     opened = run.message("opened") or {}
     if comparison and not comparison.is_same:
@@ -131,29 +131,25 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
 
 
 def _compare(
-    run: BlenderRun, folder: Path, rendered: Path, video: Path, settings: HarnessSettings
-) -> tuple[VideoComparison | None, list[Problem]]:
-    """The judge's render beside the script's video, or why there is none."""
-    if run.message("rendered") is None:
-        return None, [_not_rendered(run)]
+    run: BlenderRun, folder: Path, taken: Path, video: Path, settings: HarnessSettings
+) -> tuple[VideoComparison | None, Pictures | None, list[Problem]]:
+    """The judge's renders beside the script's video, or why there are none."""
+    n, pixels = ((run.message("pictures") or {}).get(name) for name in ("n", "pixels"))
+    is_finished = run.message("finished") is not None and run.exit.returncode == 0
+    if not is_finished or not isinstance(n, int) or not isinstance(pixels, int):
+        return None, None, [_not_rendered(run)]
     try:
-        take_file(folder, _RENDER, rendered, max_bytes=settings.max_file_mb << 20)
-        return compare_videos(video, rendered, settings), []
+        for name in (_RENDER, _FLAT) if n else (_RENDER,):
+            take_file(folder, name, taken / name, max_bytes=settings.max_file_mb << 20)
+        share = changed_share(taken / _RENDER, taken / _FLAT, settings) if n else 0.0
+        return compare_videos(video, taken / _RENDER, settings), Pictures(n, pixels, round(share, 4)), []
     except (FileNotFoundError, NotTaken, UnreadableVideo):
-        return None, [_not_rendered(run)]
+        return None, None, [_not_rendered(run)]
 
 
 def _footage(run: BlenderRun) -> tuple[str, ...]:
     names = (run.message("footage") or {}).get("names")
     return tuple(str(name)[:200] for name in names[:20]) if isinstance(names, list) else ()
-
-
-def _pictures(run: BlenderRun) -> Pictures | None:
-    message = run.message("pictures") or {}
-    n, pixels, share = (message.get(name) for name in ("n", "pixels", "share"))
-    if isinstance(n, int) and isinstance(pixels, int) and isinstance(share, int | float):
-        return Pictures(n, pixels, float(share))
-    return None
 
 
 # problems
@@ -167,6 +163,16 @@ def difference_text(comparison: VideoComparison) -> str:
     return (
         f"a block of frame {worst.frame + 1} differs by {worst.difference:.0f} grey levels of 255 on average "
         f"({THRESHOLD:.0f} are allowed)"
+    )
+
+
+def _not_finished() -> Problem:
+    return Problem(
+        "run_not_finished",
+        "error",
+        "What the run said of its end does not go with how its process ended: it was not measured to the end, or "
+        "something else spoke for it.",
+        fix="Let the script run to its end; leave no handler behind that hangs or raises.",
     )
 
 

@@ -4,7 +4,8 @@
 
 The file was made by untrusted code: it is opened with its scripts off, and everything in it that writes files is taken
 out first. Engine, size, frame rate, compositor and sequencer are the scene's own, so that an honest render comes out
-the same. Writes `judge.mp4`: N_FRAMES frames from the scene's first one on.
+the same. Writes `judge.mp4`, N_FRAMES frames from the scene's first one on, and, where there are pictures in the scene,
+`flat.mp4`, the same with each of them in its mean colour. Nothing that a driver could read differs between the two.
 Messages: `opened`, `footage`, `rendered`, `pictures`, `scene`, `finished`.
 """
 
@@ -15,10 +16,10 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from harness.in_blender import picture_share, scene_summary
+from harness.in_blender import flat_pictures, scene_summary
 from harness.in_blender.result_pipe import ResultPipe
 
-VIDEO = "judge.mp4"
+VIDEO, FLAT_VIDEO = "judge.mp4", "flat.mp4"
 _MAX_NAMES = 20
 
 
@@ -40,12 +41,18 @@ def main() -> None:
     _take_out_what_writes(scene)
     try:
         _render(scene, n_frames)
+        pipe.send("rendered", was_script_blocked=bool(bpy.app.autoexec_fail))
+        n_pictures, n_pixels = flat_pictures.flatten_all()
+        if n_pictures:
+            os.rename(VIDEO, f"first-{VIDEO}")
+            _render(scene, n_frames)
+            os.rename(VIDEO, FLAT_VIDEO)
+            os.rename(f"first-{VIDEO}", VIDEO)
     except RuntimeError as error:
         pipe.send("failed", why=str(error)[:500])
         os._exit(0)
-    pipe.send("rendered", was_script_blocked=bool(bpy.app.autoexec_fail))
+    pipe.send("pictures", n=n_pictures, pixels=n_pixels)
     pipe.send("scene", **scene_summary.measure(n_samples))
-    pipe.send("pictures", **picture_share.measure(scene, n_frames))
     pipe.send("finished")
     os._exit(0)
 

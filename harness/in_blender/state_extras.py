@@ -8,7 +8,7 @@ from harness.in_blender.state_plans import file_name
 from harness.in_blender.state_rna import column
 from harness.in_blender.state_values import Value, array_extent, array_value
 
-MAX_PIXELS = 2_000_000
+MAX_PIXELS = 16_000_000
 """Larger images are told apart by file name and size only."""
 
 

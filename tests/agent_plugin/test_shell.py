@@ -43,6 +43,12 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARMLESS_NAME", SECRET)
 
 
+def test_rights_taken_away_come_back(tmp_path: Path) -> None:
+    """A command that shuts its own folder does not shut out the next one, whoever runs the harness."""
+    run("echo kept > file; chmod 0 .", tmp_path)
+    assert output("cat file && touch new && ls", tmp_path).split() == ["kept", "file", "new"]
+
+
 def test_this_machine_has_the_sandbox() -> None:
     """The tests below attack a real sandbox."""
     assert level_in_force(HarnessSettings()).is_sandbox

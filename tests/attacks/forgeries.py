@@ -1,5 +1,6 @@
 """Scripts whose video is not what their scene shows, and what the verdict has to call them."""
 
+from tests.attacks import painted
 from tests.attacks.honest import FILM, RENDER
 
 _STILL = FILM.replace("cube.keyframe_insert('location', frame=1)\n", "").replace(
@@ -32,6 +33,15 @@ plane.parent = scene.camera; plane.location, plane.rotation_euler = (-0.5, 0, -6
 plane.keyframe_insert('location', frame=1); plane.location.x = 0.5; plane.keyframe_insert('location', frame=8)
 scene.display.shading.color_type = 'TEXTURE'
 """
+
+_SAY_OK = """
+words = open('/proc/self/cmdline', 'rb').read().split(b'\\0')
+place = next(i for i, word in enumerate(words) if word.endswith(b'run_script.py'))
+bpy.ops.wm.save_as_mainfile(filepath=words[place + 4].decode(), copy=True)
+said = b'{"kind": "ended", "ok": true, "error": null, "exit_code": null, "animating_code": []}'
+os.write(int(words[place + 1]), said + bytes([10]))
+"""
+"""Speaks for the runner and saves the scene in its place."""
 
 FORGERIES: dict[str, tuple[str, str]] = {
     "animated by a frame handler": (
@@ -82,6 +92,26 @@ FORGERIES: dict[str, tuple[str, str]] = {
         "footage_in_scene",
     ),
     "a painting fills the frame": (f"{FILM}{_PICTURE}{RENDER}", "pictures_fill_frame"),
+    "paintings in some frames": (
+        f"{FILM}HIDDEN = (1, 3, 5, 8)\n{painted.COMPOSITED}{RENDER}",
+        "pictures_fill_frame",
+    ),
+    "paintings that hide from single pictures": (
+        f"{FILM}HIDDEN = ()\n{painted.COMPOSITED}{painted.SWITCHED_OFF}{RENDER}",
+        "pictures_fill_frame",
+    ),
+    "a painting in layers": (f"{FILM}{painted.LAYERED}{RENDER}", "pictures_fill_frame"),
+    "a painting on another tile": (f"{FILM}{painted.TILED}{RENDER}", "pictures_fill_frame"),
+    "measuring broken by a name": (
+        f"{FILM}HIDDEN = ()\n{painted.COMPOSITED}{painted.UNREADABLE_NAME}{RENDER}{painted.SPOIL_NAME}",
+        "run_not_finished",
+    ),
+    "an end that another one contradicts": (
+        f"{FILM}{RENDER}{_SAY_OK}raise ValueError('I failed')\n",
+        "run_not_finished",
+    ),
+    "an end, and an exit status": (f"{FILM}{RENDER}{_SAY_OK}os._exit(3)\n", "run_not_finished"),
+    "an end, and a loop": (f"{FILM}{RENDER}{_SAY_OK}while True: pass\n", "run_not_finished"),
     "date stamped into the frames": (
         f"{FILM}scene.render.use_stamp = True; scene.render.stamp_font_size = 8\n{RENDER}",
         "stamp_in_frame",

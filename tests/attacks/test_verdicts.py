@@ -12,7 +12,7 @@ from tests.attacks.forgeries import FORGERIES
 
 pytestmark = pytest.mark.blender
 SETTINGS = HarnessSettings(
-    resolution=(160, 90), frame_count=8, exec_timeout=120, preview_frames=2, content_samples=8, summary_samples=3
+    resolution=(160, 90), frame_count=8, exec_timeout=60, preview_frames=2, content_samples=8, summary_samples=3
 )
 ACCUSATIONS = {
     "not_a_render_of_the_scene", "footage_in_scene", "pictures_fill_frame", "scene_not_saved", "scene_not_rendered",

@@ -76,3 +76,38 @@ def test_a_script_that_leans_on_leftover_files_fails(tmp_path: Path) -> None:
     verdict = judged(tmp_path, ["import bpy\nbpy.data.objects['Cube'].scale.x = float(open('size.txt').read())"])
     assert [problem.code for problem in verdict.problems] == ["final_script_fails"]
     assert "size.txt" in verdict.problems[0].message
+
+
+def test_the_file_has_to_stand_alone(tmp_path: Path) -> None:
+    """What a step links from a library in the workspace is not handed in."""
+    link = """
+import bpy, os
+everything = bpy.data.objects.new('Everything', bpy.data.meshes['Cube'].copy())
+bpy.data.libraries.write(os.path.abspath('lib.blend'), {everything})
+bpy.data.objects.remove(everything)
+with bpy.data.libraries.load(os.path.abspath('lib.blend'), link=True) as (there, here):
+    here.objects = there.objects
+bpy.context.scene.collection.objects.link(here.objects[0])
+"""
+    (problem,) = judged(tmp_path, [link]).problems
+    assert (problem.code, problem.severity) == ("saved_scene_differs", "error")
+    assert "lib.blend" in problem.message
+    assert "append" in problem.fix
+
+
+def test_a_save_that_leaves_something_out_fails(tmp_path: Path) -> None:
+    """The file has to hold the scene that was built, whatever a step did to the operator that writes it."""
+    patch = """
+import bpy
+class Quiet:
+    def __getattr__(self, name):
+        return getattr(real, name)
+    class wm:
+        def save_as_mainfile(**options):
+            bpy.data.objects.remove(bpy.data.objects['Cube'])
+            return real.wm.save_as_mainfile(**options)
+real, bpy.ops = bpy.ops, Quiet()
+"""
+    verdict = judged(tmp_path, ["import bpy\nbpy.data.objects['Cube'].location.z = 1", patch])
+    assert "saved_scene_differs" in [problem.code for problem in verdict.problems]
+    assert not verdict.ok

@@ -1,0 +1,111 @@
+"""Films painted beforehand and hidden in a scene: they render honestly, and only the pictures in it give them away."""
+
+_PAINT = """
+import numpy
+def painting(number):
+    chance, pixels = numpy.random.RandomState(number), numpy.ones((90, 160, 4), 'f')
+    pixels[..., :3] = numpy.kron(chance.rand(9, 16, 3), numpy.ones((10, 10, 1)))
+    return pixels.ravel()
+def picture(name, number):
+    image = bpy.data.images.new(name, 160, 90)
+    image.pixels.foreach_set(painting(number)); image.update()
+    return image
+scene.view_settings.view_transform = 'Standard'
+"""
+
+COMPOSITED = (
+    _PAINT
+    + """
+scene.use_nodes = True
+tree = scene.node_tree
+last, switches = tree.nodes['Render Layers'].outputs[0], []
+for number in range(1, 9):
+    image = picture(f'p{number}', number); image.pack()
+    shown, mixed = tree.nodes.new('CompositorNodeImage'), tree.nodes.new('CompositorNodeMixRGB')
+    shown.image = image
+    tree.links.new(last, mixed.inputs[1]); tree.links.new(shown.outputs[0], mixed.inputs[2])
+    last = mixed.outputs[0]
+    for frame in range(10):
+        mixed.inputs[0].default_value = float(frame == number and frame not in HIDDEN)
+        mixed.inputs[0].keyframe_insert('default_value', frame=frame)
+    switches.append(mixed.inputs[0])
+for curve in tree.animation_data.action.fcurves:
+    for key in curve.keyframe_points: key.interpolation = 'CONSTANT'
+tree.links.new(last, tree.nodes['Composite'].inputs[0])
+"""
+)
+"""One picture a frame over everything, but for the frames in HIDDEN."""
+
+SWITCHED_OFF = """
+for switch in switches:
+    switch.driver_remove('default_value')
+for number, switch in enumerate(switches, start=1):
+    driver = switch.driver_add('default_value').driver
+    variable = driver.variables.new(); variable.name, variable.type = 'kind', 'SINGLE_PROP'
+    variable.targets[0].id_type, variable.targets[0].id = 'SCENE', scene
+    variable.targets[0].data_path = 'render.image_settings.file_format'
+    kinds = bpy.types.ImageFormatSettings.bl_rna.properties['file_format'].enum_items
+    driver.expression = f"kind == {kinds['FFMPEG'].value} and frame == {number}"
+"""
+"""Only where a film is rendered, not where single pictures are."""
+
+LAYERED = (
+    _PAINT
+    + """
+import glob
+scene.use_nodes = True
+tree = scene.node_tree
+layers, result = tree.nodes['Render Layers'], tree.nodes['Composite']
+shown = tree.nodes.new('CompositorNodeImage'); shown.image = source = picture('source', 3)
+writer = tree.nodes.new('CompositorNodeOutputFile')
+writer.base_path, writer.format.file_format = '/tmp/layers', 'OPEN_EXR_MULTILAYER'
+tree.links.new(shown.outputs[0], writer.inputs[0])
+scene.render.image_settings.file_format, scene.render.filepath = 'PNG', '/tmp/still.png'
+bpy.ops.render.render(write_still=True)
+scene.render.image_settings.file_format, scene.render.filepath = 'FFMPEG', 'output.mp4'
+tree.nodes.remove(writer)
+image = bpy.data.images.load(glob.glob('/tmp/layers*')[0]); image.pack()
+shown.image = image
+bpy.data.images.remove(source)
+mixed = tree.nodes.new('CompositorNodeMixRGB')
+tree.links.new(layers.outputs[0], mixed.inputs[1]); tree.links.new(shown.outputs[0], mixed.inputs[2])
+tree.links.new(mixed.outputs[0], result.inputs[0])
+mixed.inputs[0].default_value = 0.3; mixed.inputs[0].keyframe_insert('default_value', frame=1)
+mixed.inputs[0].default_value = 1; mixed.inputs[0].keyframe_insert('default_value', frame=8)
+"""
+)
+
+TILED = (
+    _PAINT
+    + """
+image = bpy.data.images.new('tiles', 16, 16, tiled=True)
+image.filepath_raw, image.file_format = '/tmp/tile.<UDIM>.png', 'PNG'
+image.tiles.active = image.tiles.new(1002)
+with bpy.context.temp_override(edit_image=image):
+    bpy.ops.image.tile_fill(color=(1, 0, 0, 1), generated_type='COLOR_GRID', width=1024, height=1024)
+image.save()
+for tile in (picture('1002', 3), bpy.data.images.new('1001', 8, 8)):
+    tile.file_format, tile.filepath_raw = 'PNG', f'/tmp/tile.{tile.name}.png'
+    tile.save(); bpy.data.images.remove(tile)
+image.reload(); image.pack()
+material = bpy.data.materials.new('painted'); material.use_nodes = True
+node = material.node_tree.nodes.new('ShaderNodeTexImage'); node.image = image
+material.node_tree.nodes.active = node
+bpy.ops.mesh.primitive_plane_add(size=2)
+plane = bpy.context.object; plane.data.materials.append(material)
+for corner in plane.data.uv_layers[0].data: corner.uv = (corner.uv[0] + 1, corner.uv[1])
+plane.parent, plane.location, plane.scale = scene.camera, (0, 0, -3), (2, 1.2, 1)
+plane.keyframe_insert('location', frame=1); plane.location.x = 0.5; plane.keyframe_insert('location', frame=8)
+scene.display.shading.color_type, scene.display.shading.light = 'TEXTURE', 'FLAT'
+"""
+)
+
+UNREADABLE_NAME = """
+import ctypes
+holder = bpy.data.objects.new('BADNAMEXYZ', None); scene.collection.objects.link(holder)
+holder.keyframe_insert('scale', frame=1)
+address = holder.as_pointer()
+offset = ctypes.string_at(address, 400).index(b'OBBADNAMEXYZ') + 2
+"""
+SPOIL_NAME = "ctypes.memmove(address + offset, b'\\xff\\xfe', 2)\n"
+"""What measures the scene breaks on it."""
