@@ -31,7 +31,7 @@ demo: setup  ## five agent episodes: real Blender, real renders, judged and reco
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
 test: setup lint types  ## lint, types, then the tests
-	$(BIN)/pytest -n 2 --dist loadfile --durations 15 --ignore tests/attacks
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 --ignore tests/attacks
 
 attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
 	$(BIN)/pytest -n 2 tests/attacks tests/harness/sandbox --durations 5 --junitxml attacks.xml -o junit_logging=system-out

@@ -75,8 +75,13 @@ def run_script(tmp_path: Path) -> Iterator[RunScript]:
     tmp_path.mkdir()
 
 
+LONGEST = ("e2e/test_demo", "test_session_ends", "test_video_compare", "test_session_final_script", "test_kills")
+"""Files that are begun first, so that no worker waits for one of them at the end."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that start Blender carry the mark `blender`, so that the fast ones can run alone."""
+    """Tests that start Blender are marked `blender`, so that the fast ones can run alone; the longest come first."""
+    items.sort(key=lambda item: next((i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST)))
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "run_script" in fixtures or item.get_closest_marker("blender"):
