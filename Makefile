@@ -30,8 +30,9 @@ setup: .venv-blender/.ready  ## the agent's environment, Blender's, Mesa and the
 demo: setup  ## five agent episodes: real Blender, real renders, judged and recorded
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
-test: setup lint types  ## lint, types, then the tests
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 --ignore tests/attacks
+test: setup lint types  ## lint, types, then the tests but those of `make attacks`
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 \
+		--ignore tests/attacks --ignore tests/harness/sandbox
 
 attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
 	$(BIN)/pytest -n 2 tests/attacks tests/harness/sandbox --durations 5 --junitxml attacks.xml -o junit_logging=system-out
