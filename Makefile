@@ -4,6 +4,8 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3.11 /usr/bin/python3.11 python3; do \
 	"$$p" -c 'import sys; raise SystemExit(sys.version_info[:2] != (3, 11))' 2>/dev/null && { command -v "$$p"; break; }; done)
 BIN := .venv/bin
+# What hostile code tries, and what may be left behind: a suite of its own, so that both stay short
+ATTACKS := tests/attacks tests/harness/sandbox tests/harness/test_hostile_runs.py tests/harness/test_session_ends.py
 RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 .PHONY: help setup demo test attacks test-fast lint types format bench clean
@@ -31,11 +33,10 @@ demo: setup  ## five agent episodes: real Blender, real renders, judged and reco
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
 test: setup lint types  ## lint, types, then the tests but those of `make attacks`
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 \
-		--ignore tests/attacks --ignore tests/harness/sandbox
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(ATTACKS:%=--ignore %)
 
 attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
-	$(BIN)/pytest -n 2 tests/attacks tests/harness/sandbox --durations 5 --junitxml attacks.xml -o junit_logging=system-out
+	$(BIN)/pytest -n 2 $(ATTACKS) --durations 5 --junitxml attacks.xml -o junit_logging=system-out
 	$(BIN)/python -m tests.attacks.table attacks.xml > attacks.md && mv attacks.md docs/attacks.md && rm attacks.xml
 
 test-fast: setup  ## the tests that start no Blender

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LIBC = ctypes.CDLL(None)
 _END_SECONDS = 5.0
+_F_SETPIPE_SZ, _PIPE_BYTES = 1031, 1 << 20
 _OUT_OF_THE_WAY = 900
 """Our descriptors are moved here: what a script may close (0 to 2, `os.closerange(3, 256)`) lies below."""
 
@@ -76,8 +77,14 @@ def _work_and_leave(work: Callable[[], Iterable[bytes]], write: int) -> None:
 
 
 def pipe() -> tuple[int, int]:
-    """A pipe (reading end, writing end) out of the way of scripts."""
+    """A pipe (reading end, writing end) out of the way of scripts, which holds a whole scene state: no ping-pong."""
+    import fcntl
+
     read, write = os.pipe()
+    try:
+        fcntl.fcntl(write, _F_SETPIPE_SZ, _PIPE_BYTES)
+    except OSError:
+        pass  # the user has too many; 64 kB do
     return out_of_the_way(read), out_of_the_way(write)
 
 

@@ -10,6 +10,7 @@ Facts behind the shape (measured):
   the name under which bubblewrap is started.
 """
 
+import fcntl
 import json
 import os
 import select
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -52,6 +53,7 @@ WatchEnd = StopCause | Literal["ended", "until"]
 """Why watching ended: a limit was passed, the process has ended, or what was waited for is there."""
 
 _TICK_SECONDS = 0.05
+_PIPE_BYTES = 1 << 20
 _TICKS_PER_FOLDER_WALK = 6
 _GRACE_SECONDS = 5
 _MAX_LAST_READS = 4096
@@ -92,6 +94,8 @@ class SandboxedProcess:
         """Start `command`; raises SandboxFailed if that cannot be. `close` gives everything back."""
         user = self._resources.enter_context(other_user(self._jail, self._level))
         result_read, result_write = self._pipe()
+        with suppress(OSError):  # 64 kB do, with more turns
+            fcntl.fcntl(result_write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         status_read, status_write = self._pipe()
         numbers = {RESULT_FD: result_write}
         if REQUEST_FD in command:
@@ -245,7 +249,7 @@ class SandboxedProcess:
             if name == "ended":
                 continue
             try:
-                chunk = os.read(key.fd, 1 << 16)
+                chunk = os.read(key.fd, _PIPE_BYTES)
             except BlockingIOError:
                 continue
             if not chunk:
