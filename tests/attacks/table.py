@@ -2,6 +2,8 @@
 
 pytest tests/attacks tests/harness/sandbox --junitxml attacks.xml -o junit_logging=system-out
 python -m tests.attacks.table attacks.xml > docs/attacks.md
+
+With several files, a later one's result of a test counts.
 """
 
 import re
@@ -38,7 +40,8 @@ class Case:
 
 def main() -> None:
     """Print the page."""
-    cases = list(_cases(Path(sys.argv[1])))
+    found = {(case.module, case.name, case.parameters): case for path in sys.argv[1:] for case in _cases(Path(path))}
+    cases = list(found.values())
     failed = [f"{case.module}::{case.name}[{case.parameters}]" for case in cases if not case.passed]
     if failed:
         raise SystemExit("Not written: these failed.\n" + "\n".join(failed))

@@ -26,9 +26,9 @@ places = ['/proc/*/environ', '/proc/*/cmdline', '/proc/*/task/*/environ', '/proc
 found = ['\n'.join(f'{k}={v}' for k, v in os.environ.items())]
 found += [read(name) for place in places for name in glob.glob(place, recursive=True)[:3000]]
 mark = 'cana' + 'ry-'
-lines = [line for line in '\n'.join(found).splitlines() if mark in line]
+lines = sorted({line[:500] for line in '\n'.join(found).replace('\0', '\n').splitlines() if mark in line})
 print('HUNT', len(found), 'places')
-print('FOU' + 'ND' if lines else 'nothing', lines[:50])
+print('FOU' + 'ND' if lines else 'nothing', lines[:2000])
 """
 """Prints every line with a canary in it that it can read."""
 
