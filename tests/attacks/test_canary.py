@@ -24,7 +24,10 @@ places = ['/proc/*/environ', '/proc/*/cmdline', '/proc/*/task/*/environ', '/proc
           '/proc/*/maps', '/tmp/**/*', '/dev/shm/*', '/opt/blendscribe/**/*', '/workspace/**/*', HOME_FILES,
           '/root/.*/**', '/root/.ssh/*', '/home/*/.*/*', '/var/run/secrets/**/*', '/run/**/*', RUN + '/**/*']
 found = ['\n'.join(f'{k}={v}' for k, v in os.environ.items())]
-found += [read(name) for place in places for name in glob.glob(place, recursive=True)[:3000]]
+def named(place):
+    try: return glob.glob(place, recursive=True)[:3000]
+    except RecursionError: return []  # folders that another test has nested without end
+found += [read(name) for place in places for name in named(place)]
 mark = 'cana' + 'ry-'
 lines = sorted({line[:500] for line in '\n'.join(found).replace('\0', '\n').splitlines() if mark in line})
 print('HUNT', len(found), 'places')
