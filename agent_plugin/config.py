@@ -17,9 +17,9 @@ from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
 from agent_plugin.observations import ImagePlacement
 from agent_plugin.places import CONFIGS_DIR, read_prompt
 from agent_plugin.tools import TaskKind
+from harness.final_script import StepStart
 from harness.sandbox.level import SandboxMode
 from harness.settings import HarnessSettings
-from harness.step_session import StepStart
 
 DEFAULT_CONFIG = CONFIGS_DIR / "blender.yaml"
 

@@ -18,13 +18,14 @@ from agent_plugin.tools import TaskKind
 from harness.blender import level_in_force
 from harness.errors import HarnessError
 from harness.execute import execute
+from harness.final_script import StepStart
 from harness.interpreter import PROJECT_DIR
 from harness.report import neutralise, report_text
 from harness.sandbox import Exit
 from harness.settings import HarnessSettings
 from harness.step_report import step_text
 from harness.step_result import StepView
-from harness.step_session import StepSession, StepStart
+from harness.step_session import StepSession
 from harness.workspace import check_workspace
 
 _MAX_SHOWN = 12_000

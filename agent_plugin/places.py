@@ -1,4 +1,4 @@
-"""Where the prompts and configs that ship with blendscribe are, and where a user's data goes."""
+"""Where the prompts and configs that ship with blendscribe are, where a user's data goes, and how settings travel."""
 
 import os
 from pathlib import Path

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
 from agent_plugin.tools import TaskKind
+from harness.final_script import StepStart
 from harness.settings import HarnessSettings
-from harness.step_session import StepStart
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,79}$")]
 

@@ -32,7 +32,7 @@ RUN_ENVIRONMENT: Mapping[str, Word] = {
     "LIBGL_ALWAYS_SOFTWARE": "1",
     "GALLIUM_DRIVER": "llvmpipe",
     "MESA_DISK_CACHE_SINGLE_FILE": "1",  # its private copies are 3 files instead of 131 in 100 folders
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # large pages: a fork of Blender 0.9 instead of 1.6 ms (measured)
 }
 """All that a sandboxed process finds in its environment; nothing is inherited."""
 

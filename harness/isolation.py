@@ -10,16 +10,15 @@ import os
 import secrets
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 from harness.blender import level_in_force, run_in_blender
 from harness.errors import SandboxFailed
+from harness.folders import private_folder
 from harness.interpreter import find_environment, libs_dir
 from harness.sandbox import Level, LevelName, Limits, refute
 from harness.sandbox.confine import SIGNALS_ABI
@@ -106,12 +105,12 @@ def _why_not(settings: HarnessSettings) -> str:
 
 @cache
 def _attack(level: Level, bpy_python: str, bpy_libs: str) -> Mapping[str, bool]:
-    with _Targets() as targets, tempfile.TemporaryDirectory(prefix="blendscribe-inside-") as inside:
-        (Path(inside) / "targets.json").write_text(json.dumps(targets.described))
+    with _Targets() as targets, private_folder("inside") as inside:
+        (inside / "targets.json").write_text(json.dumps(targets.described))
         run = run_in_blender(
             "probe_isolation.py",
             [],
-            workspace=Path(inside),
+            workspace=inside,
             settings=HarnessSettings(bpy_python=bpy_python, bpy_libs=bpy_libs),
             limits=_LIMITS,
             level=level,
@@ -128,7 +127,7 @@ class _Targets:
 
     def __enter__(self) -> "_Targets":
         with ExitStack() as stack:
-            self._outside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="blendscribe-outside-")))
+            self._outside = stack.enter_context(private_folder("outside"))
             self._secret = secrets.token_hex()
             self._secret_file, self._forbidden = self._outside / "secret", self._outside / "written"
             self._secret_file.write_text(self._secret)

@@ -12,11 +12,12 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.execution import Problem
+from harness.final_script import StepStart
 from harness.folders import private_folder
 from harness.settings import HarnessSettings
 from harness.state_diff import Change, diff, state_hash, summarise
 from harness.step_report import step_text
-from harness.step_session import SCENE_NAME, StepSession, StepStart
+from harness.step_session import SCENE_NAME, StepSession
 
 _MAX_LINES = 20
 

@@ -5,22 +5,20 @@ back when the process is lost: the good steps are run again, and the diff of sta
 Use it in one thread.
 """
 
-import ast
 import base64
 import json
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self
-
-from pydantic import BaseModel, ConfigDict, model_validator
+from typing import Any, Self
 
 from harness.blender import blender_command, blender_jail, level_in_force, parse_messages, private_shader_cache
 from harness.errors import HarnessError, SandboxFailed
 from harness.execution import ScriptError, parse_script_error
+from harness.final_script import BYTE_ORDER_MARK, StepStart, final_script
 from harness.interpreter import find_environment, libs_dir, shader_cache_dir
 from harness.log import shorten_log
 from harness.sandbox import REQUEST_FD, RESULT_FD, SandboxedProcess
@@ -42,34 +40,8 @@ _LIFETIME_SECONDS = 7 * 86_400.0
 _MAX_CHANGE_LINES = 12
 _N_VIEW_FRAMES = 4
 _OWN_PROCESSES = 16
-_BYTE_ORDER_MARK = "\ufeff"
 _UNMEASURED = ("(the scene could not be measured)",)
 _Failure = tuple[StepOutcome, str, ScriptError | None]
-
-
-class StepStart(BaseModel):
-    """What the first step finds."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: Literal["factory", "empty", "file"] = "factory"
-    """Blender's default scene, an empty scene, or a .blend file of the workspace."""
-    file: str = ""
-    """Its name in the workspace, for `file`."""
-
-    @model_validator(mode="after")
-    def _file_goes_with_its_kind(self) -> Self:
-        if (self.kind == "file") != bool(self.file):
-            raise ValueError("kind 'file' needs a file, the others take none")
-        return self
-
-    def script(self) -> str:
-        """The lines that bring a fresh Blender to this start."""
-        if self.kind == "empty":
-            return "import bpy\nbpy.ops.wm.read_factory_settings(use_empty=True)\n"
-        if self.kind == "file":
-            return f"import bpy\nbpy.ops.wm.open_mainfile(filepath={self.file!r}, use_scripts=False)\n"
-        return ""
 
 
 @dataclass(frozen=True)
@@ -321,7 +293,7 @@ class StepSession:
             self.settings.exec_timeout,
             op="step",
             number=number,
-            code=code.removeprefix(_BYTE_ORDER_MARK),
+            code=code.removeprefix(BYTE_ORDER_MARK),
             timeout=self.settings.exec_timeout,
             memory_mb=self.settings.memory_mb,
         )
@@ -415,45 +387,6 @@ class StepSession:
         if error is not None and error.type == "MemoryError":
             return "out_of_memory", f"out of memory: an allocation failed ({self.settings.memory_mb} MiB)", error
         return "step_error", f"{error.type}: {error.message}" if error else "it failed", error
-
-
-def final_script(start: StepStart, steps: Sequence[tuple[int, str]]) -> str:
-    """One script out of good steps (number, code). Runs in a workspace that holds the start file."""
-    codes = [(number, code.removeprefix(_BYTE_ORDER_MARK)) for number, code in steps]
-    # two lines of comment, after which a step's own coding line means nothing
-    parts = ["# The steps that took effect, in order.\n# Run it with the Blender interpreter.\n"]
-    opening = start.script()
-    if opening and codes:
-        number, code = codes.pop(0)
-        preface, rest = _split_preface(code)
-        parts += [_part(f"step {number}", preface)] if preface else []
-        parts += [_part("start", opening), _part(f"step {number}", rest)]
-    elif opening:
-        parts.append(_part("start", opening))
-    parts += [_part(f"step {number}", code) for number, code in codes]
-    return "\n".join(parts)
-
-
-def _part(title: str, code: str) -> str:
-    return f"# {title}\n{code}" if code.endswith("\n") else f"# {title}\n{code}\n"
-
-
-def _split_preface(code: str) -> tuple[str, str]:
-    """A script's docstring and `from __future__` lines, which must stay at its top, and the rest."""
-    code = code.replace("\r\n", "\n").replace("\r", "\n")
-    last = None
-    for i, node in enumerate(ast.parse(code).body):
-        is_docstring = i == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not (is_docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__")):
-            break
-        last = node
-    if last is None or last.end_lineno is None or last.end_col_offset is None:
-        return "", code
-    lines = code.split("\n")
-    line = lines[last.end_lineno - 1].encode()
-    preface = [*lines[: last.end_lineno - 1], line[: last.end_col_offset].decode()]
-    rest = [line[last.end_col_offset :].decode().lstrip(" \t\f;"), *lines[last.end_lineno :]]
-    return "\n".join(preface), "\n".join(rest)
 
 
 def _lost(answer: _Answer, settings: HarnessSettings) -> _Failure:

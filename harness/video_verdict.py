@@ -22,6 +22,8 @@ from harness.video_compare import THRESHOLD, VideoComparison, changed_share, com
 from harness.workspace import NotTaken, take_file
 
 _SCENE, _RENDER, _FLAT = "scene.blend", "judge.mp4", "flat.mp4"
+_TIMES_AS_LONG = 3
+"""So many times what the script may take, may the judge: it renders a film with pictures twice, and load changes."""
 _PIXELS_OVER_ASKED = 4
 """The judge refuses frames with more than so many times the pixels that the task asks."""
 
@@ -109,6 +111,7 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
             [scene_file, str(n_frames), str(limit), str(settings.summary_samples)],
             workspace=folder,
             settings=settings,
+            limits=replace(settings.limits, timeout_seconds=_TIMES_AS_LONG * settings.exec_timeout),
             binds=[Bind(scene_file, "/scene.blend")],
         )
         comparison, pictures, problems = _compare(run, folder, taken, video, settings)

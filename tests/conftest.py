@@ -19,14 +19,17 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else litellm as
 TINY = {"resolution": (64, 36), "fps": 24.0, "frame_count": 4, "preview_frames": 2, "content_samples": 4}
 """A film that renders in a tenth of a second once Blender is up."""
 
-FILM = """
+
+def film(width: int, height: int, n_frames: int, anti_aliasing: str) -> str:
+    """A script: the default cube crosses the view; without the render itself."""
+    return f"""
 import bpy
 scene = bpy.context.scene
 scene.render.engine = 'BLENDER_WORKBENCH'
-scene.display.render_aa = 'OFF'
-scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 64, 36, 100
+scene.display.render_aa = '{anti_aliasing}'
+scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = {width}, {height}, 100
 scene.render.fps = 24
-scene.frame_start, scene.frame_end = 1, 4
+scene.frame_start, scene.frame_end = 1, {n_frames}
 scene.render.image_settings.file_format = 'FFMPEG'
 scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'MPEG4', 'H264'
 scene.render.filepath = 'output.mp4'
@@ -34,9 +37,12 @@ cube = bpy.data.objects['Cube']
 cube.location.x = -2
 cube.keyframe_insert('location', frame=1)
 cube.location.x = 2
-cube.keyframe_insert('location', frame=4)
+cube.keyframe_insert('location', frame={n_frames})
 """
-"""The default cube crosses the view in 4 frames; without the render itself."""
+
+
+FILM = film(64, 36, 4, "OFF")
+"""The film of TINY."""
 
 RENDER = "bpy.ops.render.render(animation=True)\n"
 

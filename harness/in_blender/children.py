@@ -53,8 +53,26 @@ class Child:
         return bytes(self._answer)
 
     def wait(self, deadline: float) -> tuple[bytes, int]:
-        """(its answer, its wait status), once it is gone."""
-        return self.answer(deadline), wait_for(self.pid)
+        """(its answer, its wait status), once it is gone.
+
+        A script's handler may have closed its end of the pipe and go on: it is not waited for.
+        """
+        answer = self.answer(deadline)
+        if not _ends_within(self.pid, _END_SECONDS):
+            kill(self.pid)
+        return answer, wait_for(self.pid)
+
+
+def _ends_within(pid: int, seconds: float) -> bool:
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    has_ended = bool(poller.poll(seconds * 1000))
+    os.close(descriptor)
+    return has_ended
 
 
 def _work_and_leave(work: Callable[[], Iterable[bytes]], write: int) -> None:

@@ -15,9 +15,7 @@ _MAX_PIXELS = 64_000_000
 
 def flatten_all() -> tuple[int, int]:
     """Returns how many pictures there were, and their pixels (those of a tiled one: its first tile's)."""
-    pictures = [
-        image for image in bpy.data.images if image.users and image.type not in {"RENDER_RESULT", "COMPOSITING"}
-    ]
+    pictures = [image for image in bpy.data.images if image.users and image.type not in _RESULTS]
     n_pixels = 0
     for image in pictures:
         width, height = max(1, image.size[0]), max(1, image.size[1])

@@ -18,6 +18,7 @@ from recorder.trajectory import MAX_PATCH_BYTES, read_summary, read_trajectory
 from tests.agent_plugin.conftest import CALLS_LITELLM, SUBMIT, ScriptModel, bash, blender
 from tests.agent_plugin.episodes import fingerprints, play
 from tests.conftest import FILM, RENDER
+from tests.harness.sessions import RENUMBERED
 
 pytestmark = [CALLS_LITELLM, pytest.mark.blender]
 
@@ -26,16 +27,6 @@ Replay = Callable[..., tuple[int, str, str]]
 DONE = "print('COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT')"
 BALL = "import bpy\nball = bpy.data.objects['Cube']\nball.name = 'Ball'\nball.location = (0, 0, 2)"
 LIFT = "ball.location.z += 1\nprint('lifted to', ball.location.z)"
-KNOT = """
-import bpy
-bpy.ops.mesh.primitive_uv_sphere_add()
-ball = bpy.context.object
-bpy.ops.object.mode_set(mode='EDIT')
-bpy.ops.mesh.subdivide(smoothness=0.5)
-bpy.ops.mesh.bevel(offset=0.01, segments=2)
-bpy.ops.object.mode_set(mode='OBJECT')
-"""
-"""Numbers the elements of its mesh in another order in each process, so that the state hash is another each time."""
 CHANCE = "import random\nball.location.x = random.random() * 4"
 
 
@@ -90,7 +81,7 @@ def random_scene(tmp_path_factory: pytest.TempPathFactory, script_model: ScriptM
 @pytest.fixture(scope="module")
 def knot(tmp_path_factory: pytest.TempPathFactory, script_model: ScriptModel) -> Path:
     """Its first step has another hash whenever it is run."""
-    model = script_model(code(KNOT), code(LIFT), code(DONE))
+    model = script_model(code(RENUMBERED), code(LIFT), code(DONE))
     return play(tmp_path_factory.mktemp("knot"), model, kind="scene", harness={"visual_feedback": False})
 
 

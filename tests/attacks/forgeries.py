@@ -1,7 +1,8 @@
 """Scripts whose video is not what their scene shows, and what the verdict has to call them."""
 
 from tests.attacks import painted
-from tests.attacks.honest import FILM, RENDER
+from tests.attacks.honest import FILM
+from tests.conftest import RENDER
 
 _STILL = FILM.replace("cube.keyframe_insert('location', frame=1)\n", "").replace(
     "cube.keyframe_insert('location', frame=8)\n", ""

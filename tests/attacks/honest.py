@@ -2,25 +2,10 @@
 
 import random
 
-FILM = """
-import bpy, math, os, sys
-scene = bpy.context.scene
-scene.render.engine = 'BLENDER_WORKBENCH'
-scene.display.render_aa = 'FXAA'
-scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 160, 90, 100
-scene.render.fps = 24
-scene.frame_start, scene.frame_end = 1, 8
-scene.render.image_settings.file_format = 'FFMPEG'
-scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'MPEG4', 'H264'
-scene.render.filepath = 'output.mp4'
-cube = bpy.data.objects['Cube']
-cube.location.x = -2
-cube.keyframe_insert('location', frame=1)
-cube.location.x = 2
-cube.keyframe_insert('location', frame=8)
-"""
-"""160x90, 8 frames: the default cube crosses the view; without the render itself."""
-RENDER = "bpy.ops.render.render(animation=True)\n"
+from tests.conftest import RENDER, film
+
+FILM = f"import math, os, sys\n{film(160, 90, 8, 'FXAA')}"
+"""160x90, 8 frames; without the render itself."""
 
 ODDITIES: dict[str, str] = {
     "plain": "",

@@ -21,8 +21,8 @@ def read(name):
         with open(name, 'rb') as file: return file.read(1 << 20).decode(errors='replace')
     except OSError: return ''
 places = ['/proc/*/environ', '/proc/*/cmdline', '/proc/*/task/*/environ', '/proc/*/root/proc/1/environ', '/etc/*',
-          '/proc/*/maps', '/tmp/**/*', '/dev/shm/*', '/opt/blendscribe/**/*', '/workspace/**/*', HOME_FILES,
-          '/root/.*/**', '/root/.ssh/*', '/home/*/.*/*', '/var/run/secrets/**/*', '/run/**/*', RUN + '/**/*']
+          '/proc/*/maps', '/tmp/**/*', '/dev/shm/*', '/opt/blendscribe/**/*', '/workspace/**/*', '<home>/**/.*/*',
+          '<home>/.config/**/.*', '/home/*/.*/*', '/var/run/secrets/**/*', '/run/**/*', '<folder>/**/*']
 found = ['\n'.join(f'{k}={v}' for k, v in os.environ.items())]
 def named(place):
     try: return glob.glob(place, recursive=True)[:3000]
@@ -68,8 +68,7 @@ class Canaries:
         self.environment.pop("MSWEA_GLOBAL_CONFIG_DIR", None)
 
     def hunt(self) -> str:
-        places = HUNT.replace("HOME_FILES", repr(f"{self.home}/**/.*/*")).replace("RUN +", f"{str(self.folder)!r} +")
-        return places.replace("'/root/.*/**'", f"{str(self.home / '.config/**/.*')!r}")
+        return HUNT.replace("<home>", str(self.home)).replace("<folder>", str(self.folder))
 
     def in_bytes(self, content: bytes) -> list[str]:
         return [place for place, value in self.values.items() if value.encode() in content]

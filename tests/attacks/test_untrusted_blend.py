@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from harness.blender import run_in_blender
+from harness.final_script import StepStart
 from harness.sandbox import Bind
 from harness.settings import HarnessSettings
-from harness.step_session import StepSession, StepStart
+from harness.step_session import StepSession
 from tests.attacks.honest import FILM
 from tests.conftest import RunScript
 

@@ -9,6 +9,7 @@ from harness.settings import HarnessSettings
 from harness.video_verdict import VideoVerdict, difference_text, judge_video
 from tests.attacks import honest
 from tests.attacks.forgeries import FORGERIES
+from tests.conftest import RENDER
 
 pytestmark = pytest.mark.blender
 SETTINGS = HarnessSettings(
@@ -68,6 +69,6 @@ def test_full_high_definition_passes(tmp_path: Path) -> None:
     large = "scene.render.resolution_x, scene.render.resolution_y = 1920, 1080\nscene.frame_end = 3\n"
     large += "scene.render.ffmpeg.constant_rate_factor = 'LOWEST'\n"
     settings = SETTINGS.model_copy(update={"resolution": (1920, 1080), "frame_count": 3})
-    verdict = judged(tmp_path, f"{honest.FILM}{large}{honest.RENDER}", settings)
+    verdict = judged(tmp_path, f"{honest.FILM}{large}{RENDER}", settings)
     print(f"1080p: {worst(verdict)}")
     assert verdict.result.ok, report_text(verdict.result)

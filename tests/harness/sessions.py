@@ -4,10 +4,11 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from harness.final_script import StepStart
 from harness.settings import HarnessSettings
 from harness.step_report import step_text
 from harness.step_result import StepResult
-from harness.step_session import StepSession, StepStart
+from harness.step_session import StepSession
 
 SMALL = {
     "exec_timeout": 3,
@@ -36,6 +37,16 @@ def printed(session: StepSession, code: str) -> str:
     return "\n".join(good(session, code).log.lines)
 
 
+RENUMBERED = """
+import bpy
+bpy.ops.mesh.primitive_uv_sphere_add()
+ball = bpy.context.object
+bpy.ops.object.mode_set(mode='EDIT')
+bpy.ops.mesh.subdivide(smoothness=0.5)
+bpy.ops.mesh.bevel(offset=0.01, segments=2)
+bpy.ops.object.mode_set(mode='OBJECT')
+"""
+"""Numbers the elements of its mesh in another order in each process, so that the state hash is another each time."""
 BEGIN = """
 import bpy, ctypes, os, signal, sys, threading, time
 kept = 1

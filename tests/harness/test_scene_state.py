@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from harness.blender import run_in_blender
+from harness.final_script import StepStart
 from harness.interpreter import find_environment, library_environment, libs_dir
 from harness.settings import HarnessSettings
 from harness.state_diff import diff, state_hash
-from harness.step_session import StepSession, StepStart
+from harness.step_session import StepSession
 
 pytestmark = pytest.mark.blender
 

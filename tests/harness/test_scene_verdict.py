@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.final_script import StepStart
 from harness.scene_verdict import SceneVerdict, judge_scene
 from harness.settings import HarnessSettings
-from harness.step_session import StepSession, StepStart
+from harness.step_session import StepSession
 
 pytestmark = pytest.mark.blender
 SETTINGS = HarnessSettings(visual_feedback=False, exec_timeout=60)

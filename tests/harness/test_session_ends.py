@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from harness.errors import HarnessError
+from harness.final_script import StepStart
 from harness.interpreter import PROJECT_DIR
-from harness.step_session import StepStart
 from tests.harness.sessions import good, open_session
 
 pytestmark = pytest.mark.blender

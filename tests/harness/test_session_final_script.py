@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from harness.final_script import StepStart, final_script
 from harness.interpreter import PROJECT_DIR, RUN_ENVIRONMENT, find_environment, library_environment, libs_dir
 from harness.sandbox.jail import Jail
 from harness.settings import HarnessSettings
 from harness.state_diff import diff, summarise
 from harness.step_report import step_text
 from harness.step_result import StepResult
-from harness.step_session import StepSession, StepStart, final_script
+from harness.step_session import StepSession
 from tests.harness.sessions import good, open_session, printed
 
 pytestmark = pytest.mark.blender

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError
+from harness.final_script import StepStart
 from harness.state_diff import diff, summarise
-from harness.step_session import StepSession, StepStart
+from harness.step_session import StepSession
 from tests.harness.sessions import good, open_session, printed
 
 pytestmark = pytest.mark.blender
@@ -40,6 +41,16 @@ def test_measuring_that_hangs(workspace: Path) -> None:
         assert result.state_hash
         assert result.seconds < 20
         assert good(session, "bpy.app.handlers.frame_change_pre.clear()").scene is not None
+
+
+def test_measuring_that_says_it_is_done_and_goes_on(workspace: Path) -> None:
+    """A handler that closes the pipe of its own process and hangs is ended; the session goes on."""
+    code = "import bpy, os\ndef hang(*a):\n    os.closerange(3, 5000)\n    while True: pass\n"
+    with open_session(workspace) as session:
+        result = good(session, f"{code}bpy.app.handlers.frame_change_pre.append(hang)")
+        assert result.state_hash
+        after = good(session, "bpy.app.handlers.frame_change_pre.clear()")
+        assert (after.rebuilt, after.scene is not None) == (False, True)
 
 
 # measuring changes nothing

@@ -5,20 +5,10 @@ from pathlib import Path
 import pytest
 
 from harness.state_patch import patched
-from tests.harness.sessions import good, open_session
+from tests.harness.sessions import RENUMBERED, good, open_session
 
 pytestmark = pytest.mark.blender
 
-BALL = """
-import bpy
-bpy.ops.mesh.primitive_uv_sphere_add()
-ball = bpy.context.object
-bpy.ops.object.mode_set(mode='EDIT')
-bpy.ops.mesh.subdivide(smoothness=0.5)
-bpy.ops.mesh.bevel(offset=0.01, segments=2)
-bpy.ops.object.mode_set(mode='OBJECT')
-"""
-"""In edit mode elements are numbered in another order in each process: the hash of the scene is another each time."""
 LOSE = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass"
 
 
@@ -42,7 +32,7 @@ def test_patches_lead_from_the_start_to_every_state(workspace: Path) -> None:
 def test_a_rebuild_does_not_shift_the_chain(workspace: Path) -> None:
     """The mesh has other bits after it: the same scene, and the next patch leads on from what was recorded."""
     with open_session(workspace) as session:
-        state = patched(session.state, good(session, BALL).state_patch)
+        state = patched(session.state, good(session, RENUMBERED).state_patch)
         assert state == session.state
         assert session.step(LOSE).state_patch is None
         after = good(session, "ball.location.z = 2")

@@ -22,7 +22,7 @@ from harness.sandbox.confine import SIGNALS_ABI
 from harness.sandbox.process import SandboxedProcess
 from tests.conftest import processes_naming
 
-LEVELS = {level.name: level for level in working_levels()}
+LEVELS: dict[str, Level] = {level.name: level for level in working_levels()}
 BWRAP, FILTERED, NAMED = ("bwrap+seccomp", "bwrap"), ("bwrap+seccomp", "landlock+seccomp"), tuple(LEVELS)
 CONFINED = ("bwrap+seccomp", "bwrap", "landlock+seccomp")
 SECRET = "outside-the-sandbox"
@@ -194,16 +194,18 @@ def attempt(source: str, outside: Outside, workspace: Path, level: Level) -> str
     return run([PYTHON / "bin/python3.11", "-c", code, RESULT_FD], workspace, level).output.text()
 
 
-@pytest.mark.parametrize(
-    ("what", "name"),
-    [(what, name) for what, (names, _) in HOLDS.items() for name in names if name in LEVELS],
-    ids=lambda word: word.replace(" ", "-"),
-)
+def promised_at(what: str) -> list[str]:
+    """The levels of this machine on which an attempt must fail."""
+    names: list[str] = [name for name in LEVELS if name in HOLDS[what][0]]
+    if "signal" in what:  # a kernel without scopes does not promise it under Landlock
+        names = [name for name in names if not 0 < LEVELS[name].landlock_abi < SIGNALS_ABI]
+    return names
+
+
+@pytest.mark.parametrize(("what", "name"), [(what, name) for what in HOLDS for name in promised_at(what)])
 def test_it_holds(tmp_path: Path, outside: Outside, what: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The attempt fails: nothing of the outside is printed, and nothing outside has changed."""
-    level = LEVELS[name]  # type: ignore[index]
-    if "signal" in what and name == "landlock+seccomp" and level.landlock_abi < SIGNALS_ABI:
-        pytest.skip("no scopes in this kernel: the level does not promise it there")
+    level = LEVELS[name]
     monkeypatch.setenv("SOME_KEY", SECRET)
     text = attempt(HOLDS[what][1], outside, tmp_path / "ws", level)
     assert "SyntaxError" not in text
@@ -287,7 +289,7 @@ def test_the_private_place_is_bounded(tmp_path: Path, level: Level) -> None:
 @pytest.mark.parametrize("name", ["landlock+seccomp", "limits-only"])
 def test_a_killed_supervisor(tmp_path: Path, name: str) -> None:
     """The command dies with it. A daemon lives on, with Landlock as confined as before: it still reads nothing."""
-    level, workspace = LEVELS[name], tmp_path / "ws"  # type: ignore[index]
+    level, workspace = LEVELS[name], tmp_path / "ws"
     workspace.mkdir()
     (tmp_path / "secret").write_text(SECRET)
     marker = f"86407.{os.getpid()}"
