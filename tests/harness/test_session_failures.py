@@ -111,7 +111,10 @@ FAILURES = {
 }
 SANDBOXED_FAILURES = {
     "kills everything": ("os.kill(-1, signal.SIGKILL); time.sleep(60)", {"crash"}),
-    "many processes": ("for n in range(200):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(60)", {"limit"}),
+    "many processes": (
+        "for n in range(200):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(60)",
+        {"limit", "step_error"},
+    ),
 }
 AT_ONCE = {"syntax error", "null byte", "future statement"}
 """These run nothing at all, and have to stand alone."""
