@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from minisweagent.agents.default import AgentConfig, DefaultAgent
-from minisweagent.exceptions import FormatError, Submitted
+from minisweagent.exceptions import FormatError, InterruptAgentFlow, Submitted
 from pydantic import ConfigDict
 
 from agent_plugin.places import data_dir, read_prompt
@@ -75,7 +75,8 @@ class BlenderAgent(DefaultAgent):
         except BaseException as error:
             self._end(type(error).__name__, "", f"{type(error).__name__}: {error}")
             raise
-        self._end(str(result.get("exit_status", "")), str(result.get("submission", "")), "")
+        cause = str(result.get("error", ""))  # of a conversation that the provider refused to go on with
+        self._end(str(result.get("exit_status", "")), str(result.get("submission", "")), cause)
         if self._plain:
             self._plain.finish(str(result.get("exit_status", "")))
         return result
@@ -91,7 +92,12 @@ class BlenderAgent(DefaultAgent):
             if (reply := _reply(error.messages)).get("content"):
                 self.add_messages(reply)  # mini-swe-agent drops it: the model would not see what it is told about
             if recorder and step:
-                recorder.format_error(step, error.messages)
+                recorder.unusable(step, error.messages)
+            raise
+        except InterruptAgentFlow as ending:
+            if recorder and step and _reply(ending.messages):  # an answer, but one that ends the episode
+                self.cost += ending.messages[0]["extra"].get("cost", 0.0)
+                recorder.unusable(step, ending.messages)
             raise
         outputs: list[dict[str, Any]] = []
         submitted = None
@@ -171,7 +177,7 @@ class StepRecorder:
         actions = [action_record(action) for action in extra.get("actions", [])]
         self.writer.append(
             Step(
-                **self._common(begun, extra, extra.get("response") or {}),
+                **self._common(begun, extra),
                 assistant={k: v for k, v in message.items() if k != "extra"},
                 actions=actions,
                 executions=[self._execution(a, o) for a, o in zip(actions, outputs, strict=False)],
@@ -179,16 +185,16 @@ class StepRecorder:
             )
         )
 
-    def format_error(self, begun: _Begun, messages: Sequence[dict[str, Any]]) -> None:
-        """Write a step whose reply held no usable call."""
+    def unusable(self, begun: _Begun, messages: Sequence[dict[str, Any]]) -> None:
+        """Write a step whose reply held no usable call, and what the model was told of it."""
         extra = messages[0].get("extra", {})
         self.writer.append(
             Step(
-                **self._common(begun, extra, _response(messages)),
+                **self._common(begun, extra),
                 assistant=_reply(messages),
                 actions=[],
                 executions=[],
-                observations=[self.message(message) for message in messages],
+                observations=[self.message(message) for message in messages if message["role"] != "exit"],
                 format_error=str(messages[0].get("content", "")),
             )
         )
@@ -237,32 +243,30 @@ class StepRecorder:
         stored: ImagePart = self.writer.store_image(base64.b64decode(data), media_type)
         return stored
 
-    def _common(self, begun: _Begun, extra: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
-        choices = response.get("choices") or [{}]
+    def _common(self, begun: _Begun, extra: dict[str, Any]) -> dict[str, Any]:
         request = extra.get("request")
         return {
             "seq": self.writer.n_lines,
             "step": begun.number,
-            "response_model": response.get("model"),
-            "finish_reason": choices[0].get("finish_reason"),
+            "response_model": extra.get("response_model"),
+            "finish_reason": extra.get("finish_reason"),
             "request": Request(**request) if request else None,
-            "usage": response.get("usage"),
-            "cost": Cost(usd=extra.get("cost", 0.0), is_known=extra.get("cost_is_known", False)),
+            "usage": extra.get("usage"),
+            "cost": _cost(extra),
             "started_at": begun.started_at,
             "model_seconds": round(extra.get("seconds", 0.0), 3),
         }
 
 
-def _response(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The provider's response as a FormatError carries it."""
-    response = messages[0].get("extra", {}).get("response")
-    return response if isinstance(response, dict) else {}
-
-
 def _reply(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The assistant message of such a response."""
-    choices = _response(messages).get("choices") or [{}]
-    return dict(choices[0].get("message") or {})
+    """The assistant message that led to these messages, {} where there was none."""
+    return dict(messages[0].get("extra", {}).get("assistant") or {})
+
+
+def _cost(extra: dict[str, Any]) -> Cost:
+    return Cost(
+        usd=extra.get("cost", 0.0), is_known=extra.get("cost_is_known", False), source=extra.get("cost_source", "")
+    )
 
 
 def action_record(action: dict[str, Any]) -> Action:

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, FilePath, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FilePath, ValidationError
 
 from agent_plugin.environment import BlenderEnvironmentConfig
 from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
-from agent_plugin.observations import ImagePlacement
+from agent_plugin.models.settings import CallSettings
 from agent_plugin.places import CONFIGS_DIR, read_prompt
 from agent_plugin.tools import TaskKind
 from harness.final_script import StepStart
@@ -38,18 +38,20 @@ class AgentSettings(BaseModel):
     max_consecutive_format_errors: int = 3
 
 
-class ModelSettings(BaseModel):
-    """`model:`, without importing litellm to check it; see agent_plugin.model.BlenderModelConfig."""
+class ModelSettings(CallSettings):
+    """`model:`, without importing litellm to check it; see agent_plugin.models.mixin.BlenderModelConfig."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
-    model_class: str = "agent_plugin.model.BlenderLitellmModel"
+    model_class: str = "agent_plugin.model.auto_model"
     model_name: str = ""
-    model_kwargs: dict[str, Any] = {}
+    model_kwargs: dict[str, Any] = Field(default={})
     litellm_model_registry: FilePath | None = None
     set_cache_control: Literal["default_end"] | None = None
-    image_placement: ImagePlacement = "auto"
-    bash: bool | None = None
+    provider: str = ""
+    """Portkey's."""
+    litellm_model_name_override: str = ""
+    """Portkey's."""
 
     def for_mini(self, kind: TaskKind) -> dict[str, Any]:
         """What mini-swe-agent's get_model takes: only what was set, since a cache control of null switches it off."""

@@ -15,11 +15,6 @@ from harness.step_result import StepResult
 
 ImagePlacement = Literal["auto", "native", "followup", "drop"]
 
-_NATIVE_ROUTES = ("anthropic/", "bedrock/", "vertex_ai/claude")
-"""Routes on which litellm keeps pictures inside a tool result, in order, beside their captions."""
-_BLIND_ROUTES = ("deepseek/", "sambanova/")
-"""Routes on which litellm drops pictures without a word."""
-
 DROPPED = "[this frame cannot be shown on this model's route]\n"
 
 
@@ -61,20 +56,12 @@ def error_content(error: str) -> list[dict[str, Any]]:
     return [_text(f"<error>{error}</error>\n")]
 
 
-def placement_for(model_name: str, wanted: ImagePlacement) -> ImagePlacement:
-    """Where pictures go on this route. Never 'auto'."""
-    if wanted != "auto":
-        return wanted
-    if model_name.startswith(_NATIVE_ROUTES):
-        return "native"
-    return "drop" if model_name.startswith(_BLIND_ROUTES) else "followup"
-
-
 def place_images(messages: Sequence[dict[str, Any]], placement: ImagePlacement) -> list[dict[str, Any]]:
     """The messages as they are sent.
 
     `followup`: after each run of tool messages one user message holds their frames, caption before picture, because
-    most routes refuse or lose pictures in a tool message. `drop`: a line says that there was a picture.
+    most routes refuse or lose pictures in a tool message. Captions are numbered there: some routes send a message's
+    pictures as a list beside its text. `drop`: a line says that there was a picture.
     """
     if placement == "native":
         return list(messages)
@@ -84,7 +71,7 @@ def place_images(messages: Sequence[dict[str, Any]], placement: ImagePlacement) 
     waiting: list[dict[str, Any]] = []
     for message in messages:
         if message.get("role") != "tool" and waiting:
-            placed.append({"role": "user", "content": waiting})
+            placed.append({"role": "user", "content": _numbered(waiting)})
             waiting = []
         if message.get("role") == "tool" and _has_images(message):
             text, frames = _split(message["content"])
@@ -95,7 +82,7 @@ def place_images(messages: Sequence[dict[str, Any]], placement: ImagePlacement) 
             message = _with_content(message, text)
         placed.append(message)
     if waiting:
-        placed.append({"role": "user", "content": waiting})
+        placed.append({"role": "user", "content": _numbered(waiting)})
     return placed
 
 
@@ -110,6 +97,17 @@ def _split(parts: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict
     """(text before the first caption, captions and pictures): a picture's caption is the part before it."""
     first = next(i for i, part in enumerate(parts) if part["type"] == "image_url")
     return parts[: max(0, first - 1)], parts[max(0, first - 1) :]
+
+
+def _numbered(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The parts, with 'Image k of n:' before each picture's caption."""
+    numbered = list(parts)
+    pictures = [position for position, part in enumerate(parts) if part["type"] == "image_url"]
+    for number, position in enumerate(pictures, start=1):
+        caption_part = parts[position - 1]
+        text = f"Image {number} of {len(pictures)}: {caption_part['text']}"
+        numbered[position - 1] = caption_part | {"text": text}
+    return numbered
 
 
 def _tool_number(placed: Sequence[dict[str, Any]]) -> int:

@@ -53,7 +53,7 @@ def write_branch(
         writer.append(earlier)
     begun = recorder.begin(step.step)
     if reply.format_error:
-        recorder.format_error(begun, reply.format_error)
+        recorder.unusable(begun, reply.format_error)
     else:
         outputs = [one.output for one in replayed.ran]
         recorder.step(begun, reply.message, outputs, observations(reply.message, replayed.ran))

@@ -19,7 +19,13 @@ from harness.errors import HarnessError
 from recorder.errors import CorruptEpisode
 from recorder.records import Action, Step
 
-_MODEL_CLASS = "agent_plugin.model.BlenderLitellmModel"
+_MODEL_CLASS = "agent_plugin.model.auto_model"
+_OUR_CLASSES = "agent_plugin.models."
+_KEPT = (
+    *("set_cache_control", "image_placement", "image_window", "image_slack", "max_images"),
+    *("request_timeout", "retry_seconds"),
+)
+"""Settings of the recorded model that another one is asked with too."""
 _FREE = {"cost": 0.0, "cost_is_known": True}
 """No model was asked."""
 
@@ -88,7 +94,7 @@ def asked_reply(episode: RecordedEpisode, step: Step, model_name: str) -> Reply:
     from minisweagent.models import get_model
 
     try:
-        model: Any = get_model(model_name, _model_settings(episode))
+        model: Any = get_model(model_name, _model_settings(episode, model_name))
     except ValidationError as error:
         why = f"config.model is not valid ({error.errors()[0]['msg']})"
         raise CorruptEpisode(episode.paths.trajectory, 1, why) from error
@@ -96,8 +102,7 @@ def asked_reply(episode: RecordedEpisode, step: Step, model_name: str) -> Reply:
     try:
         message = model.query(conversation)
     except FormatError as error:
-        response = error.messages[0].get("extra", {}).get("response") or {}
-        reply = dict(((response.get("choices") or [{}])[0]).get("message") or {})
+        reply = dict(error.messages[0].get("extra", {}).get("assistant") or {})
         return Reply(reply | {"extra": {"actions": []}}, error.messages)
     except Exception as error:  # every provider raises its own; nothing of it is the episode's doing
         text = " ".join(f"{type(error).__name__}: {error}".split())
@@ -115,16 +120,23 @@ def _digest_note(step: Step, model: Any) -> str:
     return "The request is not byte for byte the recorded one: texts were cleaned of paths, or the version is another."
 
 
-def _model_settings(episode: RecordedEpisode) -> dict[str, Any]:
+def _model_settings(episode: RecordedEpisode, model_name: str) -> dict[str, Any]:
     """The recorded ones, as far as they are there: secrets were removed and come from this environment."""
     recorded = episode.header.config.get("model")
     recorded = recorded if isinstance(recorded, dict) else {}
-    kept = {key: recorded[key] for key in ("set_cache_control", "image_placement") if recorded.get(key)}
+    kept = {key: recorded[key] for key in _KEPT if recorded.get(key) is not None}
     registry = recorded.get("litellm_model_registry")
     if isinstance(registry, str) and Path(registry).is_file():
         kept["litellm_model_registry"] = registry
     parameters = _without_removed(recorded.get("model_kwargs") or {})
-    return {"model_class": _MODEL_CLASS, "task_kind": episode.header.task_kind, "model_kwargs": parameters, **kept}
+    chosen = str(recorded.get("model_class", ""))
+    is_ours = chosen.startswith(_OUR_CLASSES) and episode.header.model == model_name
+    return {
+        "model_class": chosen if is_ours else _MODEL_CLASS,
+        "task_kind": episode.header.task_kind,
+        "model_kwargs": parameters,
+        **kept,
+    }
 
 
 def _without_removed(value: Any) -> Any:

@@ -93,20 +93,49 @@ class Cost(Record):
 
     usd: float
     is_known: bool
+    source: Literal["", "provider", "prices"] = ""
+    """Told by the provider with the answer, or worked out from a list of prices. Empty: unknown, or an older record."""
+
+
+class Retry(Record):
+    """An attempt of a model call that failed, after which the model was asked again."""
+
+    kind: str
+    """The class of the failure (docs/reference.md lists them)."""
+    wait_seconds: float
+    """How long was waited then."""
+    error: str
 
 
 class Request(Record):
-    """What was sent to the provider for a step."""
+    """What was sent to the provider for a step: with the history, enough to make the request again."""
 
     model: str
     n_messages: int
     n_images: int
     """Pictures in the request."""
     n_images_in_history: int
-    image_placement: str
+    image_placement: Literal["native", "followup", "drop"]
     sha256: str
     """Of the prepared messages as canonical JSON."""
     parameters: dict[str, Any] = {}
+    family: str = ""
+    """Which class called the model. Empty here and below: an older record."""
+    dialect: Literal["", "chat", "responses", "text"] = ""
+    image_window: int = 0
+    """Results whose pictures were to stay; 0: all."""
+    image_slack: int = 1
+    max_images: int | None = None
+    """Pictures that the request might hold: the setting, the provider's limit, or half of what was refused."""
+    max_images_per_message: int | None = None
+    cache_marks: Literal["none", "message", "part"] = "none"
+    keeps_reasoning: bool = True
+    n_images_on_wire: int | None = None
+    """Pictures in the body that was posted, counted there. None: the client does not show it."""
+    n_bytes: int | None = None
+    """Of that body."""
+    retries: list[Retry] = []
+    """Attempts before the one that was answered."""
 
 
 class Parent(Record):

@@ -9,13 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import litellm
 import pytest
 from pydantic import ValidationError
 
 from agent_plugin.agent import BlenderAgent, BlenderAgentConfig, StepRecorder
 from agent_plugin.environment import BlenderEnvironment
 from agent_plugin.model import BlenderLitellmModel
+from agent_plugin.models.failures import RequestRejected
 from agent_plugin.tools import tools_for
 from harness.errors import InterpreterMissing
 from harness.settings import HarnessSettings
@@ -295,11 +295,11 @@ def test_a_failure_of_the_machine_is_raised_and_recorded(tmp_path: Path, script_
 def test_a_failure_of_the_provider_is_raised_and_recorded(tmp_path: Path, script_model: ScriptModel) -> None:
     """A request that was refused is not sent again, and steps before it stay."""
     stage = make_stage(tmp_path, script_model({"calls": [bash("true")]}, {"expect": ["never"]}))
-    with pytest.raises(litellm.exceptions.BadRequestError):
+    with pytest.raises(RequestRejected):
         stage.agent.run("a film")
     assert len(stage.model.requests) == 2
     assert len(stage.steps) == 1
-    assert stage.end.exit_status == "BadRequestError"
+    assert stage.end.exit_status == "RequestRejected"
     assert "turn 2 expected 'never'" in stage.end.error
 
 

@@ -137,7 +137,7 @@ def test_the_default_config_is_one_that_mini_reads() -> None:
     assert set(raw) == {"agent", "environment", "model"}
     assert raw["agent"]["agent_class"] == "agent_plugin.agent.BlenderAgent"
     assert raw["environment"]["environment_class"] == "agent_plugin.environment.BlenderEnvironment"
-    assert raw["model"]["model_class"] == "agent_plugin.model.BlenderLitellmModel"
+    assert raw["model"]["model_class"] == "agent_plugin.model.auto_model"
 
 
 def test_merge_changes_neither_side() -> None:

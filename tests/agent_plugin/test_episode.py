@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import litellm
 import pytest
 
 from agent_plugin.config import load_config
 from agent_plugin.episode import EpisodeKey, run_episode
+from agent_plugin.models.failures import RequestRejected
 from agent_plugin.tasks import Task
 from recorder.paths import EpisodePaths, RunPaths
 from recorder.records import End, EpisodeSummary, Header, Step
@@ -148,7 +148,7 @@ def test_an_episode_that_does_not_submit_is_not_executed(tmp_path: Path, script_
 def test_a_failure_of_the_provider_leaves_no_result(tmp_path: Path, script_model: ScriptModel) -> None:
     """It is raised; what was recorded stays, and episode.json is not there."""
     name = script_model({"calls": [bash("true")]}, {"expect": ["never"]})
-    with pytest.raises(litellm.exceptions.BadRequestError):
+    with pytest.raises(RequestRejected):
         play(tmp_path, name)
     paths = RunPaths(tmp_path).episode("t", name, 1)
     assert not paths.is_finished

@@ -210,7 +210,7 @@ def test_a_failure_of_the_provider_is_no_result(tmp_path: Path, script_model: Sc
     plan, root = make_plan(tmp_path, name, other, specs=("harness.sandbox=off",)), tmp_path / "run"
     failed, good = launch(plan, root)
     assert failed.summary is None
-    assert failed.error.startswith("BadRequestError: ")
+    assert failed.error.startswith("RequestRejected: ")
     assert "expected 'the flag is there'" in failed.error
     assert "\n" not in failed.error
     assert good.summary is not None
@@ -218,7 +218,7 @@ def test_a_failure_of_the_provider_is_no_result(tmp_path: Path, script_model: Sc
     assert [path.name for path in folder.parent.iterdir()] == ["1.infrastructure-1"]
     last = list(read_trajectory(folder.with_name("1.infrastructure-1") / "trajectory.jsonl"))[-1]
     assert isinstance(last, End)
-    assert last.exit_status == "BadRequestError"
+    assert last.exit_status == "RequestRejected"
 
     flag.write_text("the flag is there")
     outcomes = launch(plan, root)

@@ -40,7 +40,7 @@ def test_a_cache_mark_does_not_mind_several_parts() -> None:
     """mini-swe-agent sets the mark for every Claude, and its own way of doing so fails on caption and picture."""
     sent = prepared("anthropic/claude-x", history())
     assert sent[-1] == {"role": "tool", "tool_call_id": "c", "content": [TEXT, IMAGE, TEXT, IMAGE], **MARK}
-    assert not any("cache_control" in json.dumps(message) for message in sent[:-1])
+    assert [n for n, message in enumerate(sent) if "cache_control" in json.dumps(message)] == [1, 3]
 
 
 def test_a_cache_mark_on_a_followup_message() -> None:
@@ -119,7 +119,7 @@ def test_a_reply_becomes_actions(script_model: ScriptModel) -> None:
     message = model.query([{"role": "user", "content": "u"}])
     extra = message["extra"]
     assert [(a["tool"], a["command"], a["tool_call_id"]) for a in extra["actions"]] == [("bash", "ls", "call_1_1")]
-    assert (extra["cost"], extra["cost_is_known"]) == (0.0, True)
+    assert (extra["cost"], extra["cost_is_known"], extra["cost_source"]) == (0.0, True, "prices")
     assert extra["request"]["n_messages"] == 1
     assert extra["seconds"] > 0
 

@@ -13,7 +13,6 @@ from agent_plugin.observations import (
     count_images,
     error_content,
     place_images,
-    placement_for,
 )
 from harness.execution import ExecutionResult, Log
 from harness.sandbox import Usage
@@ -96,7 +95,7 @@ def test_native_changes_nothing() -> None:
 
 
 def test_followup_moves_frames_behind_the_run_of_results() -> None:
-    """Each caption moves with its picture; results of parallel calls keep theirs apart, by a name in both places."""
+    """Each caption moves with its picture and is numbered; results of parallel calls keep theirs apart, by a name."""
     note = "The frames of this run ({n}) follow in the next message, under 'result {k}'."
     assert outline(place_images(HISTORY, "followup")) == [
         ["system", "s"],
@@ -107,12 +106,13 @@ def test_followup_moves_frames_behind_the_run_of_results() -> None:
         ["tool", "report", note.format(n=1, k=3)],
         [
             "user",
-            *("Frames of result 1:", CAPTIONS[0], "jpeg 0", CAPTIONS[3], "jpeg 3"),
-            *("Frames of result 3:", CAPTIONS[5], "jpeg 5"),
+            *("Frames of result 1:", f"Image 1 of 3: {CAPTIONS[0]}", "jpeg 0"),
+            *(f"Image 2 of 3: {CAPTIONS[3]}", "jpeg 3"),
+            *("Frames of result 3:", f"Image 3 of 3: {CAPTIONS[5]}", "jpeg 5"),
         ],
         ["assistant", "b"],
         ["tool", "report", note.format(n=1, k=4)],
-        ["user", "Frames of result 4:", CAPTIONS[6], "jpeg 6"],
+        ["user", "Frames of result 4:", f"Image 1 of 1: {CAPTIONS[6]}", "jpeg 6"],
     ]
 
 
@@ -154,25 +154,6 @@ def test_messages_without_content_pass() -> None:
     """An assistant message that only calls tools has none."""
     message: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [{}]}
     assert place_images([message], "drop") == place_images([message], "followup") == [message]
-
-
-@pytest.mark.parametrize(
-    ("model", "placement"),
-    [
-        ("anthropic/claude-x", "native"),
-        ("bedrock/us.amazon.nova-pro", "native"),
-        ("vertex_ai/claude-x", "native"),
-        ("vertex_ai/gemini-x", "followup"),
-        ("openai/gpt-x", "followup"),
-        ("openrouter/anthropic/claude-x", "followup"),
-        ("scripted/demo", "followup"),
-        ("deepseek/deepseek-chat", "drop"),
-    ],
-)
-def test_the_route_decides(model: str, placement: str) -> None:
-    """`auto` follows the model's route; anything else is taken at its word."""
-    assert placement_for(model, "auto") == placement
-    assert placement_for(model, "native") == "native"
 
 
 def test_tags_in_text_stay_text() -> None:

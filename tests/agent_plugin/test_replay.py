@@ -316,7 +316,7 @@ def test_a_model_that_cannot_be_asked(scene: Path, script_model: ScriptModel, re
     status, _, errors = replay(scene, "--step", 2, "-m", script_model({"expect": ["never"]}))
     assert status == 2
     (line,) = errors.splitlines()
-    assert "could not be asked: BadRequestError" in line
+    assert "could not be asked: RequestRejected" in line
 
 
 def test_a_read_only_episode(scene: Path, replay: Replay, tmp_path: Path) -> None:

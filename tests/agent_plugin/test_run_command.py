@@ -128,7 +128,7 @@ def test_exit_status_of_a_failed_episode(
     assert run(monkeypatch, tasks, "-m", lost, "-m", lost, "-o", tmp_path / "lost") == 1
     text = capsys.readouterr().out
     assert "0 of 1 episodes passed, 1 without a result (the same command plays them again)." in text
-    assert "BadRequestError" in text
+    assert "RequestRejected" in text
 
 
 def test_attempts_and_models_multiply(

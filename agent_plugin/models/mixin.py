@@ -1,0 +1,253 @@
+"""What every model class of ours does the same: tools out, calls in, pictures placed, one retry loop, all recorded.
+
+A family (one file each beside this one) only says how a request is posted and how an answer is read.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import litellm
+from minisweagent.exceptions import FormatError, InterruptAgentFlow
+from minisweagent.models.litellm_model import LitellmModelConfig
+from pydantic import ConfigDict
+
+from agent_plugin.models.cache_marks import CacheMarks
+from agent_plugin.models.cost import charge, check_global_limits, cost_of
+from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure
+from agent_plugin.models.pictures import count_pictures
+from agent_plugin.models.request import Dialect, RequestPolicy, digest, policy_facts, request_messages
+from agent_plugin.models.retry import CallRefused, Retries, RetryPolicy, ask
+from agent_plugin.models.routes import Family, placement_for, route_for
+from agent_plugin.models.settings import CallSettings
+from agent_plugin.models.window import ImageWindow
+from agent_plugin.models.wire import Wire, watched
+from agent_plugin.observations import content_of
+from agent_plugin.submission import SUBMIT
+from agent_plugin.tools import TaskKind, parse_call, tools_for
+from recorder.redaction import Redactor, secrets_in
+
+NO_CALL = {
+    "video": "The reply holds no tool call, so nothing was done. Call bash or run_blender; to hand in, call bash with "
+    f"`echo {SUBMIT}` alone.",
+    "scene": "The reply holds no tool call, so nothing was done. Call run_blender; to hand in, call it with "
+    f"`print('{SUBMIT}')` alone.",
+}
+CUT_OFF = "The reply reached the output token limit before a tool call. Answer shorter, with one tool call."
+_NOT_RUN = {"error": "This call was not run, because an earlier one in the same reply ended the episode."}
+ONE_TRY = {"max_retries": 0, "num_retries": 0}
+"""For litellm and the clients below it: the loop is ours."""
+
+
+class BlenderModelConfig(CallSettings, LitellmModelConfig):
+    """Settings of a model; unknown keys are refused. mini-swe-agent's templates are accepted and not used."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    task_kind: TaskKind = "video"
+    """Which tools the model gets."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer, read."""
+
+    message: dict[str, Any]
+    """As a chat message, with all that the provider wants to see again."""
+    calls: Sequence[tuple[str, str | None, str | None]]
+    """Tool, raw arguments, id."""
+    finish_reason: str | None
+    model: str | None
+    usage: dict[str, Any] | None
+    response: dict[str, Any]
+    """The whole answer."""
+
+
+class BlenderModelMixin:
+    """In front of one of mini-swe-agent's model classes."""
+
+    family: ClassVar[Family]
+    dialect: ClassVar[Dialect] = "chat"
+    cache_marks: ClassVar[CacheMarks] = "message"
+    config: BlenderModelConfig
+
+    def _set_up(self) -> None:
+        """After the base class's own __init__."""
+        litellm.suppress_debug_info = True
+        self.tools = tools_for(self.config.task_kind, bash=self.config.bash)
+        self.last_request: dict[str, Any] = {}
+        self.retry_policy = RetryPolicy(self.config.request_timeout, self.config.retry_seconds)
+        self._max_images = self.config.max_images or self._route.max_images
+        self._redactor = Redactor.for_this_machine(secrets=secrets_in(self.config.model_kwargs))
+
+    # what a family says
+
+    def _query(self, messages: list[dict[str, Any]], **parameters: Any) -> Any:
+        """Post a request once. Raises what its client raises."""
+        raise NotImplementedError
+
+    def read_reply(self, response: Any) -> Reply:
+        """Read an answer. Whatever is raised makes it an unusable one."""
+        raise NotImplementedError
+
+    # a call
+
+    @property
+    def _route(self) -> Any:
+        return route_for(self.config.model_name, self.family)
+
+    @property
+    def policy(self) -> RequestPolicy:
+        """What shapes the next request beside the history."""
+        config, route = self.config, self._route
+        window = ImageWindow(config.image_window, config.image_slack, self._max_images, route.max_images_per_message)
+        return RequestPolicy(
+            dialect=self.dialect,
+            placement=placement_for(config.model_name, config.image_placement, self.family),
+            window=window,
+            cache_marks=self.cache_marks if config.set_cache_control else "none",
+            keeps_reasoning=route.keeps_reasoning,
+            tools=tuple(self.tools),
+        )
+
+    def query(self, messages: list[dict[str, Any]], **kwargs: Any) -> dict[str, Any]:
+        """One model call; the message's `extra` tells what was sent, tried, read and paid.
+
+        Raises FormatError for a reply without a call, InterruptAgentFlow where the conversation itself ends the episode
+        (its length, its content), ModelCallFailed where the provider is at fault.
+        """
+        check_global_limits()
+        started, retries = time.monotonic(), Retries()
+        reply, cost = self._ask(messages, kwargs, retries)
+        charge(cost["cost"])
+        self.last_request["retries"] = retries.records
+        extra = {
+            "response": reply.response,
+            "response_model": reply.model,
+            "finish_reason": reply.finish_reason,
+            "usage": reply.usage,
+            "request": self.last_request,
+            "seconds": time.monotonic() - started,
+            "timestamp": time.time(),
+            **cost,
+        }
+        if reply.finish_reason == "content_filter" and not reply.calls:
+            raise _episode_ends("ContentPolicyViolation", "The provider held the reply back.", extra | _kept(reply))
+        try:
+            return reply.message | {"extra": extra | {"actions": self._actions(reply)}}
+        except FormatError as error:
+            error.messages[0]["extra"] |= extra | _kept(reply)
+            raise
+
+    def _ask(
+        self, messages: list[dict[str, Any]], kwargs: dict[str, Any], retries: Retries
+    ) -> tuple[Reply, dict[str, Any]]:
+        """A reply and what it cost. A request with too many pictures is sent once more, with half as many."""
+        is_halved = False
+        while True:
+            wire = Wire()
+            prepared = self._prepare_messages_for_api(messages)
+
+            def post(prepared: list[dict[str, Any]] = prepared, wire: Wire = wire) -> tuple[Reply, dict[str, Any]]:
+                with watched(wire):
+                    response = self._query(prepared, **kwargs)
+                reply = self.read_reply(response)
+                return reply, cost_of(response, reply.usage, self.price_name)
+
+            try:
+                answer: tuple[Reply, dict[str, Any]] = ask(post, self.retry_policy, retries)
+            except CallRefused as error:
+                n_sent = self.last_request["n_images"]
+                if error.failure.kind != "too_many_images" or is_halved or n_sent < 2:
+                    raise self._refused(error.failure) from error
+                is_halved, self._max_images = True, n_sent // 2
+                retries.add(error.failure, 0.0)
+                continue
+            self.last_request |= {"n_images_on_wire": wire.n_images, "n_bytes": wire.n_bytes}
+            return answer
+
+    @property
+    def price_name(self) -> str:
+        """The model's name in litellm's list of prices."""
+        return self.config.model_name
+
+    def _refused(self, failure: Failure) -> Exception:
+        if status := EXIT_STATUSES.get(failure.kind):
+            text = self._redactor.clean(failure.text)
+            return _episode_ends(status, text, {})
+        return ERRORS[failure.kind](failure.text)
+
+    def _prepare_messages_for_api(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What is sent for this history; `last_request` then tells of it."""
+        policy = self.policy
+        prepared = request_messages(messages, policy)
+        self.last_request = {
+            "model": self.config.model_name,
+            "family": self.family,
+            "n_messages": len(prepared),
+            "n_images": count_pictures(prepared),
+            "n_images_in_history": count_pictures(messages),
+            "sha256": digest(prepared),
+            "parameters": self._redactor.clean(self.config.model_kwargs),
+            **policy_facts(policy),
+        }
+        return prepared
+
+    def _parameters(self, **more: Any) -> dict[str, Any]:
+        """Of a call through litellm."""
+        return {"timeout": self.config.request_timeout, **self.config.model_kwargs, **more, **ONE_TRY}
+
+    # calls and results
+
+    def _actions(self, reply: Reply) -> list[dict[str, Any]]:
+        is_cut_off = reply.finish_reason == "length"
+        if not reply.calls:
+            content = CUT_OFF if is_cut_off else NO_CALL[self.config.task_kind]
+            raise FormatError({"role": "user", "content": content, "extra": {"interrupt_type": "FormatError"}})
+        return [
+            # only the last call can have been cut, even where its arguments look whole
+            parse_call(name or "", raw, call_id, is_cut_off=is_cut_off and n == len(reply.calls), tools=self.tools)
+            for n, (name, raw, call_id) in enumerate(reply.calls, start=1)
+        ]
+
+    def format_message(self, **message: Any) -> dict[str, Any]:
+        """A message of the agent's, as it is: no text of it becomes a picture."""
+        return message
+
+    def format_observation_messages(
+        self, message: dict[str, Any], outputs: list[dict[str, Any]], template_vars: dict[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """One message for each action of `message`, in order, also for those that were not run."""
+        del template_vars
+        actions = message.get("extra", {}).get("actions", [])
+        padded = [*outputs, *([_NOT_RUN] * (len(actions) - len(outputs)))]
+        return [self._observation(action, output) for action, output in zip(actions, padded, strict=True)]
+
+    def _observation(self, action: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+        extra = {k: v for k, v in output.items() if k in ("returncode", "exception_info")}
+        content = content_of(output)
+        observation: dict[str, Any] = {"role": "user", "content": content, "extra": extra | {"timestamp": time.time()}}
+        if action.get("tool_call_id"):
+            observation |= {"role": "tool", "tool_call_id": action["tool_call_id"]}
+        return observation
+
+    def get_template_vars(self, **kwargs: Any) -> dict[str, Any]:
+        """What prompts may name: not the parameters, they can hold a key."""
+        return {"model_name": self.config.model_name, **kwargs}
+
+    def serialize(self) -> dict[str, Any]:
+        """mini-swe-agent's own record, without what a config may hold of secrets."""
+        cleaned: dict[str, Any] = self._redactor.clean(super().serialize())  # type: ignore[misc]
+        return cleaned
+
+
+def _kept(reply: Reply) -> dict[str, Any]:
+    """The reply where no step of the agent's holds it."""
+    return {"assistant": reply.message}
+
+
+def _episode_ends(status: str, text: str, extra: dict[str, Any]) -> InterruptAgentFlow:
+    """Ends the episode with a result."""
+    told = extra | {"exit_status": status, "submission": "", "error": text}
+    return InterruptAgentFlow({"role": "exit", "content": text, "extra": told})
