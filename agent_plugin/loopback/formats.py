@@ -3,15 +3,23 @@
 import re
 
 from agent_plugin.loopback.anthropic import AnthropicMessages
+from agent_plugin.loopback.bedrock import BedrockConverse
+from agent_plugin.loopback.cohere import CohereChat
 from agent_plugin.loopback.gemini import GeminiGenerate
+from agent_plugin.loopback.ollama import OllamaChat
 from agent_plugin.loopback.openai_chat import OpenAIChat
 from agent_plugin.loopback.providers import PROVIDERS, FormatName, Provider
+from agent_plugin.loopback.responses import OpenAIResponses
 from agent_plugin.loopback.wire import WireFormat
 
 WIRE_FORMATS: dict[FormatName, WireFormat] = {
     "openai_chat": OpenAIChat(),
+    "responses": OpenAIResponses(),
     "anthropic": AnthropicMessages(),
     "gemini": GeminiGenerate(),
+    "bedrock": BedrockConverse(),
+    "ollama": OllamaChat(),
+    "cohere": CohereChat(),
 }
 _PATHS: tuple[tuple[FormatName, re.Pattern[str]], ...] = (
     ("openai_chat", re.compile(r".*/chat/completions")),

@@ -167,7 +167,7 @@ def _usage(answer: Answer, provider: Provider) -> Json:
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
     if provider.has_cost:
-        counted["cost"] = round(1e-6 * usage.prompt + 4e-6 * usage.completion, 9)
+        counted["cost"] = usage.cost
     if provider.wants_reasoning_back:  # DeepSeek counts its cache in two fields of its own
         counted |= {
             "prompt_cache_hit_tokens": usage.cached,

@@ -19,7 +19,7 @@ def check_chat(request: Request, body: Json, provider: Provider, played: tuple[S
     _check_fields(body, provider)
     _check_content(request, body)
     _check_calls(request, provider)
-    _check_images_in_tools(request, provider)
+    check_images_in_tools(request, provider)
     if provider.wants_reasoning_back:
         _check_reasoning(request, played)
 
@@ -97,7 +97,8 @@ def _check_json(arguments: str) -> None:
         raise invalid(f"tool call arguments are not a JSON object: {arguments[:80]!r}")
 
 
-def _check_images_in_tools(request: Request, provider: Provider) -> None:
+def check_images_in_tools(request: Request, provider: Provider) -> None:
+    """Raises Refused for a picture in a tool message, where the service wants it in a user message."""
     for number, message in enumerate(request.messages):
         has_image = any(isinstance(part, Image) for result in message.results for part in result.parts)
         if has_image and not provider.images.in_tool_results:

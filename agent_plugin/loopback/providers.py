@@ -49,6 +49,8 @@ class Provider:
     has_cost: bool = False
     """The usage tells a price (OpenRouter)."""
     needs_key: bool = True
+    is_signed: bool = False
+    """The key is an AWS signature (version 4) or a bearer token."""
 
 
 _CHAT_AND_RESPONSES: tuple[FormatName, ...] = ("openai_chat", "responses")
@@ -82,6 +84,7 @@ PROVIDERS: dict[str, Provider] = {
             # 20 pictures a message, 3.75 MB each (AWS API reference, Converse, ContentBlock)
             images=ImageLimits(per_request=100, per_message=20, max_bytes=3_932_160),
             call_id="tooluse_{key}_{turn}_{position}",
+            is_signed=True,
         ),
         Provider("ollama", formats=("ollama", "openai_chat"), images=ImageLimits(), needs_key=False),
         Provider("cohere", formats=("cohere",), images=ImageLimits(per_request=20, in_tool_results=False)),
