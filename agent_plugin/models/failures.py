@@ -100,13 +100,14 @@ _TIMEOUTS = {"Timeout", "APITimeoutError", "TimeoutException", "TimeoutError", "
 _LOST = {"NetworkError", "ProtocolError", "ConnectionError", "ChunkedEncodingError", "IncompleteRead"}
 _UNREADABLE = {"JSONDecodeError", "NoChoices"}
 _WORDS_UNREACHABLE = re.compile(r"connection refused|errno 111|name or service not known|nodename nor servname", re.I)
+_WORDS_UNREADABLE = re.compile(r"error converting to valid response|unable to get json", re.I)
 _CONTEXT = re.compile(
     r"context.{0,10}(length|window|limit|size)|maximum context|prompt is too long|input is too long|too many tokens"
     r"|exceeds? the (maximum|max) number of tokens|exceeds the available context",
     re.I,
 )
 _POLICY = re.compile(
-    r"content.?(management.)?polic(y|ies)|content_filter|responsibleaipolicy|flagged (by|as)|safety system|moderation",
+    r"content.?(management.)?polic(y|ies)|content.?filter|responsibleaipolicy|flagged (by|as)|safety system|moderation",
     re.I,
 )
 _IMAGES = re.compile(
@@ -155,6 +156,8 @@ def _kind(chain: list[BaseException], text: str) -> FailureKind:
         return "unreachable"
     if names & _TIMEOUTS or status == 408:
         return "timeout"
+    if (status is not None and status < 400) or _WORDS_UNREADABLE.search(text):
+        return "unusable_answer"  # litellm takes its own failure to read an answer for a refusal
     if status is None or status >= 500:
         return _failed_kind(names, status)
     return _refused_kind(names, status, text)

@@ -3,6 +3,7 @@
 A family (one file each beside this one) only says how a request is posted and how an answer is read.
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,6 +76,7 @@ class BlenderModelMixin:
     def _set_up(self) -> None:
         """After the base class's own __init__."""
         litellm.suppress_debug_info = True
+        logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # else a warning a call for models it has no entry for
         self.tools = tools_for(self.config.task_kind, bash=self.config.bash)
         self.last_request: dict[str, Any] = {}
         self.retry_policy = RetryPolicy(self.config.request_timeout, self.config.retry_seconds)

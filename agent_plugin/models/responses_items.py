@@ -46,6 +46,8 @@ def reply_message(response: Message) -> Message:
 def finish_reason(response: Message) -> str | None:
     """As chat completions name it: `length` for an answer that was cut, `content_filter` for one that was held back."""
     status = response.get("status")
+    if any(part.get("type") == "refusal" for part in _said(response.get("output") or [])):
+        return "content_filter"
     if status != "incomplete":
         return status
     reason = (response.get("incomplete_details") or {}).get("reason")
@@ -79,8 +81,11 @@ def _chat_call(item: Message) -> Message:
 
 def _text(items: Sequence[Message]) -> str:
     """What was said; a refusal is something said."""
-    said = [part for item in items if item.get("type") == "message" for part in item.get("content") or []]
-    return "".join(part.get("text") or part.get("refusal") or "" for part in said)
+    return "".join(part.get("text") or part.get("refusal") or "" for part in _said(items))
+
+
+def _said(items: Sequence[Message]) -> list[Message]:
+    return [part for item in items if item.get("type") == "message" for part in item.get("content") or []]
 
 
 def _parts(message: Message) -> list[Message]:

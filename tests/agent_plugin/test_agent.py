@@ -349,7 +349,10 @@ def test_each_frame_is_sent_right_after_its_caption(filmed: Stage) -> None:
     assert len(expected) == 4
     parts = [part for message in filmed.model.requests[1][3:] for part in message["content"]]
     sent = [
-        (before["text"].partition(" of 4: ")[2] or before["text"], base64.b64decode(part["image_url"]["url"].partition(",")[2]))
+        (
+            before["text"].partition(" of 4: ")[2] or before["text"],
+            base64.b64decode(part["image_url"]["url"].partition(",")[2]),
+        )
         for before, part in pairwise(parts)
         if part["type"] == "image_url"
     ]
