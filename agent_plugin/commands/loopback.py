@@ -53,5 +53,6 @@ def _say(server: "LoopbackServer", turns: Path) -> None:
     for name in ROUTES:
         route = server.route(name)
         settings = " ".join(f"{variable}={value}" for variable, value in route.env.items())
-        print(f"{name}\n  export {settings}\n  -m {route.model}")
+        how = f"export {settings}" if settings else f"model.model_kwargs in a config: {route.kwargs}"
+        print(f"{name}\n  {how}\n  -m {route.model}")
     print(f"\nWhat arrived: GET {server.url}/_loopback/exchanges", flush=True)

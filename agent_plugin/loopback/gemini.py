@@ -60,7 +60,7 @@ class GeminiGenerate:
         check_contents(request)
 
     def write(self, answer: Answer, request: Request, provider: Provider) -> Json:
-        """A `GenerateContentResponse`. A cut call is left out, malformed arguments are empty, declining has no content."""
+        """A `GenerateContentResponse`. A cut call is left out, malformed arguments are empty."""
         del provider
         body: Json = {"modelVersion": request.model, "responseId": answer.key, "usageMetadata": _usage(answer)}
         candidate: Json = {"index": 0, "finishReason": _FINISHES[answer.finish]}
