@@ -71,6 +71,11 @@ class Answer:
         """An id for a call; `pattern` names `{key}` (6 hex digits), `{turn}` and `{position}`."""
         return pattern.format(key=self.key[:6], turn=call.turn, position=call.position)
 
+    @property
+    def whole_calls(self) -> tuple[AnswerCall, ...]:
+        """For services that parse calls themselves and drop one that the output limit cut (Gemini, Ollama)."""
+        return self.calls[:-1] if self.finish == "length" else self.calls
+
     def cut_short(self) -> "Answer":
         """As if the output limit had come in the middle of the last call (or of the text)."""
         if not self.calls:

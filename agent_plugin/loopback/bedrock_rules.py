@@ -1,5 +1,7 @@
 """What Bedrock's Converse refuses, in its own words as far as public issues quote them."""
 
+from itertools import pairwise
+
 from agent_plugin.loopback.answer import seal
 from agent_plugin.loopback.anthropic_rules import check_thinking_kept
 from agent_plugin.loopback.pairing import mismatch
@@ -22,8 +24,8 @@ def check_converse(request: Request, body: Json, played: tuple[ScriptedTurn | No
     fault = mismatch(request)
     if fault and fault.kind == "unexpected":
         raise invalid(
-            f"The number of toolResult blocks at messages.{fault.message - shift}.content exceeds the number of toolUse "
-            "blocks of previous turn."
+            f"The number of toolResult blocks at messages.{fault.message - shift}.content exceeds the number of "
+            "toolUse blocks of previous turn."
         )
     if fault:
         raise invalid(
@@ -37,7 +39,7 @@ def check_converse(request: Request, body: Json, played: tuple[ScriptedTurn | No
 def _check_turns(messages: tuple[Message, ...]) -> None:
     if not messages or messages[0].role != "user":
         raise invalid("A conversation must start with a user message.")
-    for number, (before, message) in enumerate(zip(messages, messages[1:], strict=False), start=1):
+    for number, (before, message) in enumerate(pairwise(messages), start=1):
         if before.role == message.role:
             raise invalid(f"A conversation must alternate between user and assistant roles: messages.{number}.")
 

@@ -60,7 +60,7 @@ class GeminiGenerate:
         check_contents(request)
 
     def write(self, answer: Answer, request: Request, provider: Provider) -> Json:
-        """A `GenerateContentResponse`. Malformed arguments cannot be said here; declining has no content."""
+        """A `GenerateContentResponse`. A cut call is left out, malformed arguments are empty."""
         del provider
         body: Json = {"modelVersion": request.model, "responseId": answer.key, "usageMetadata": _usage(answer)}
         candidate: Json = {"index": 0, "finishReason": _FINISHES[answer.finish]}
@@ -142,7 +142,7 @@ def _reply_parts(answer: Answer) -> list[Json]:
         parts.append(
             said if answer.calls or not answer.reasoning else said | {"thoughtSignature": seal(answer.reasoning)}
         )
-    for call in answer.calls:
+    for call in answer.whole_calls:
         arguments = call.arguments_object()
         part: Json = {"functionCall": {"name": call.name, "args": arguments}}
         if call.position == 1:  # of parallel calls only the first is sealed

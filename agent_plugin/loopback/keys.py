@@ -15,12 +15,12 @@ def check_key(
 
     `headers`: names in small letters.
     """
-    given = _given(headers, query)
-    if not given and (provider.needs_key or wanted):
-        raise Refused("unauthorized")
     signed = ("AWS4-HMAC-SHA256 ", "Bearer ")
     if provider.is_signed and not headers.get("authorization", "").startswith(signed):
         raise Refused("forbidden", "Missing Authentication Token")
+    given = _given(headers, query)
+    if not given and (provider.needs_key or wanted):
+        raise Refused("unauthorized")
     # a signed request (AWS) holds no key to compare
     if wanted and given != wanted and not given.startswith("AWS4-HMAC-SHA256"):
         raise Refused("unauthorized")

@@ -42,17 +42,17 @@ class OllamaChat:
             raise invalid("This loopback does not stream: send 'stream': false.", code="off_script")
 
     def write(self, answer: Answer, request: Request, provider: Provider) -> Json:
-        """A chat reply. Malformed arguments cannot be said here; declining is words like others."""
+        """A chat reply. A cut call is left out, malformed arguments are empty, declining is words like others."""
         message: Json = {"role": "assistant", "content": answer.text}
         if answer.reasoning:
             message["thinking"] = answer.reasoning
-        if answer.calls:
+        if answer.whole_calls:
             message["tool_calls"] = [
                 {
                     "id": answer.call_id(call, provider.call_id),
                     "function": {"index": call.position - 1, "name": call.name, "arguments": call.arguments_object()},
                 }
-                for call in answer.calls
+                for call in answer.whole_calls
             ]
         return {
             "model": request.model,
@@ -101,6 +101,7 @@ def _calls(message: Json) -> list[Call]:
 
 def _typed(value: Any, wanted: type, where: str, name: str) -> Any:
     if not isinstance(value, wanted):
-        kind = {str: "string", list: "array", dict: "object"}.get(type(value), "value")
+        names: dict[type, str] = {str: "string", list: "array", dict: "object"}
+        kind = names.get(type(value), "value")
         raise invalid(f"json: cannot unmarshal {kind} into Go struct field ChatRequest.messages.{where} of type {name}")
     return value

@@ -20,14 +20,21 @@ _KINDS: dict[RefusalKind, tuple[str, str | None, str]] = {
     ),
     "content_policy": (
         "invalid_request_error",
-        "content_policy_violation",
-        "Your request was rejected as a result of our safety system.",
+        "invalid_prompt",
+        "Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a "
+        "different prompt.",
     ),
     "server_error": ("server_error", None, "The server had an error while processing your request. Sorry about that!"),
     "unavailable": ("service_unavailable_error", None, "The engine is currently overloaded, please try again later."),
     "overloaded": ("service_unavailable_error", None, "The engine is currently overloaded, please try again later."),
 }
 """Kind -> (type, code, text)."""
+
+
+_AZURE_FILTERED = (
+    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify "
+    "your prompt and retry."
+)
 
 
 def word_openai(refused: Refused, provider: Provider) -> Wording:
@@ -37,11 +44,14 @@ def word_openai(refused: Refused, provider: Provider) -> Wording:
     error: Json = {"message": message, "type": kind, "param": refused.param, "code": refused.code or code}
     body: Json = {"error": error}
     if provider.error_shape == "azure":
-        body = {"error": error | {"innererror": _filtered()}} if refused.kind == "content_policy" else body
+        if refused.kind == "content_policy":
+            filtered = {"code": "content_filter", "message": _AZURE_FILTERED, "innererror": _filtered()}
+            body = {"error": error | filtered}
     elif provider.error_shape == "vllm":
         name = "NotFoundError" if status == 404 else "BadRequestError" if status < 500 else "InternalServerError"
         body = {"error": {"message": message, "type": name, "param": refused.param, "code": status}}
     elif provider.error_shape == "openrouter":
+        message = message.replace("This model's maximum", "This endpoint's maximum")
         body = {"error": {"message": message, "code": status, "metadata": {"provider_name": "Loopback"}}}
     elif provider.error_shape == "mistral":
         status = 422 if refused.code == "extra_forbidden" else status

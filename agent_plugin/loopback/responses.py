@@ -1,4 +1,4 @@
-"""OpenAI Responses, without its server-side memory: each request holds the whole conversation, as mini-swe-agent sends it.
+"""OpenAI Responses without its memory: each request holds the whole conversation, as mini-swe-agent sends it.
 
 Sources: OpenAI's API reference; `responses_rules` says what is refused.
 """
@@ -164,7 +164,7 @@ def _output(answer: Answer, provider: Provider, is_encrypted_wanted: bool) -> li
         if is_encrypted_wanted:
             reasoning["encrypted_content"] = seal(answer.reasoning)
         output.append(reasoning)
-    if answer.text:
+    if answer.text or not answer.calls:
         said: Json = {"type": "output_text", "text": answer.text, "annotations": []}
         if answer.finish == "content_filter":
             said = {"type": "refusal", "refusal": answer.text}

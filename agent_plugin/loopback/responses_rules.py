@@ -1,4 +1,4 @@
-"""What the Responses API refuses: calls and outputs that do not match, and reasoning items parted from what they led to."""
+"""What the Responses API refuses: calls without outputs, and reasoning items parted from what they led to."""
 
 import re
 
@@ -55,8 +55,8 @@ def _check_seals(request: Request, *, is_stored: bool) -> None:
                 continue
             if part.seal and part.seal != seal(part.text):
                 raise invalid(
-                    f"The encrypted content {part.seal[:4]}...{part.seal[-4:]} could not be verified. Reason: Encrypted "
-                    "content could not be decrypted or parsed.",
+                    f"The encrypted content {part.seal[:4]}...{part.seal[-4:]} could not be verified. Reason: "
+                    "Encrypted content could not be decrypted or parsed.",
                     code="invalid_encrypted_content",
                 )
             if not part.seal and not is_stored:

@@ -13,7 +13,7 @@ class Route:
     kwargs: dict[str, str]
     """For litellm.completion, or `model_kwargs` of a model class."""
     env: dict[str, str] = field(default_factory=dict)
-    """Environment variables that do the same, where litellm has them."""
+    """Environment variables that do the same; empty where litellm has none for the address."""
 
 
 RouteMaker = Callable[[str, str], Route]
@@ -25,8 +25,10 @@ def _plain(provider: str, model: str, path: str, base: str = "", key_variable: s
 
     def make(url: str, key: str) -> Route:
         api_base = f"{url}/{provider}{path}"
-        env = {base: api_base} if base else {}
-        return Route(model, {"api_base": api_base, "api_key": key}, env | ({key_variable: key} if key_variable else {}))
+        kwargs = {"api_base": api_base, "api_key": key}
+        if not base:
+            return Route(model, kwargs)
+        return Route(model, kwargs, {base: api_base} | ({key_variable: key} if key_variable else {}))
 
     return make
 
@@ -78,12 +80,12 @@ ROUTES: dict[str, RouteMaker] = {
         "litellm-proxy", "litellm_proxy/gpt-4.1", "", "LITELLM_PROXY_API_BASE", "LITELLM_PROXY_API_KEY"
     ),
     "deepseek": _plain("deepseek", "deepseek/deepseek-reasoner", "", "DEEPSEEK_API_BASE", "DEEPSEEK_API_KEY"),
-    "mistral": _plain("mistral", "mistral/mistral-medium-latest", "/v1", "MISTRAL_API_BASE", "MISTRAL_API_KEY"),
+    "mistral": _plain("mistral", "mistral/mistral-medium-latest", "/v1", "MISTRAL_AZURE_API_BASE", "MISTRAL_API_KEY"),
     "groq": _plain(
         "groq", "groq/meta-llama/llama-4-scout-17b-16e-instruct", "/openai/v1", "GROQ_API_BASE", "GROQ_API_KEY"
     ),
     "xai": _plain("xai", "xai/grok-4", "/v1", "XAI_API_BASE", "XAI_API_KEY"),
-    "together": _plain("together", "together_ai/Qwen/Qwen3-VL-32B-Instruct", "/v1", "", "TOGETHERAI_API_KEY"),
+    "together": _plain("together", "together_ai/Qwen/Qwen3-VL-32B-Instruct", "/v1"),
     "fireworks": _plain(
         "fireworks",
         "fireworks_ai/accounts/fireworks/models/qwen2p5-vl-32b-instruct",

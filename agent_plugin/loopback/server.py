@@ -1,6 +1,7 @@
 """The network side: HTTP on 127.0.0.1, a thread a connection, bounded requests, and nothing left after `close`."""
 
 import socket
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -87,30 +88,29 @@ def loopback(script: ScriptedFile | Path, **options: Any) -> Iterator[LoopbackSe
 class _Http(ThreadingHTTPServer):
     """Keeps account of its connections, so that closing does not wait for those that are idle or stalled."""
 
-    daemon_threads = False  # joined by server_close: none outlives the server
     request_queue_size = 512
 
     def __init__(self, port: int, player: Player) -> None:
         self.player = player
         self.closing = threading.Event()
-        self._open: set[socket.socket] = set()
+        self._open: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", port), _Connection)
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """A thread of its own, a daemon: a process whose test was killed still ends."""
+        thread = threading.Thread(target=self.process_request_thread, args=(request, client_address), daemon=True)
         with self._lock:
-            self._open.add(request)
-        super().process_request(request, client_address)
+            self._open[request] = thread
+        thread.start()
 
     def shutdown_request(self, request: Any) -> None:
         with self._lock:
-            self._open.discard(request)
+            self._open.pop(request, None)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no error; anything else is one, and shown by socketserver."""
-        import sys
-
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -119,12 +119,14 @@ class _Http(ThreadingHTTPServer):
         self.closing.set()
         self.shutdown()
         with self._lock:
-            connections = list(self._open)
+            connections = dict(self._open)
         for connection in connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:  # the other side was quicker
                 pass
+        for thread in connections.values():
+            thread.join()
         self.server_close()
 
 
@@ -164,9 +166,7 @@ class _Connection(BaseHTTPRequestHandler):
             return None
         if int(length) > MAX_REQUEST_BYTES:
             self.close_connection = True
-            self._send(
-                413, b'{"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}', {}
-            )
+            self._send(413, b'{"error": {"type": "request_too_large", "message": "Request is too large"}}', {})
             return None
         return self.rfile.read(int(length))
 
