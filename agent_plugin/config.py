@@ -133,6 +133,8 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def _read_spec(spec: str) -> dict[str, Any]:
     path = Path(spec)
+    if not path.is_file() and path.suffix in (".yaml", ".yml") and (CONFIGS_DIR / spec).is_file():
+        path = CONFIGS_DIR / spec  # `models/anthropic.yaml`, wherever the user is
     key, equals, value = spec.partition("=")
     if path.is_file() or (not equals and path.suffix in (".yaml", ".yml")):
         return _as_mapping(read_yaml(path), spec)

@@ -9,11 +9,10 @@ import hashlib
 import json
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +21,7 @@ from agent_plugin.episode import EpisodeKey, run_episode
 from agent_plugin.faults import bad_input
 from agent_plugin.keys import hide_keys
 from agent_plugin.places import read_prompt
+from agent_plugin.spending import Stop
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
 from harness.isolation import Isolation
@@ -91,13 +91,6 @@ class Watcher(Protocol):
     def started(self, key: EpisodeKey) -> None: ...
     def step(self, key: EpisodeKey, number: int, what: str) -> None: ...
     def ended(self, outcome: EpisodeOutcome) -> None: ...
-
-
-@dataclass
-class Stop:
-    """Set by the first Ctrl-C: running steps end, nothing new starts."""
-
-    requested: threading.Event = field(default_factory=threading.Event)
 
 
 class Stopped(Exception):
@@ -199,7 +192,7 @@ def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, sto
     watcher.started(key)
 
     def on_step(number: int, what: str) -> None:
-        if stop.requested.is_set() and what == "model":
+        if what == "model" and stop.is_due():
             raise Stopped
         watcher.step(key, number, what)
 
@@ -207,7 +200,7 @@ def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, sto
         outcome = EpisodeOutcome(key, run_episode(key, plan.config, episode, on_step, plan.allowed_isolation))
     except Stopped:
         _move_aside(episode, "interrupted")
-        outcome = EpisodeOutcome(key, None, error="stopped by the user")
+        outcome = EpisodeOutcome(key, None, error=stop.why)
     except Exception as error:  # noqa: BLE001 - the one place where a failure of machine or provider is caught
         _move_aside(episode, "infrastructure")
         outcome = EpisodeOutcome(key, None, error=_one_line(error, plan.config))

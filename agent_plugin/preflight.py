@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from agent_plugin.faults import BadInput, Fault
@@ -12,6 +13,16 @@ from harness.isolation import Isolation, measured_isolation
 from harness.sandbox import LevelName, is_at_least
 from harness.settings import HarnessSettings
 from recorder.paths import folder_name
+
+_HAS_DEFAULT = ("OLLAMA_API_BASE",)
+"""litellm calls it missing, and does without."""
+_OTHER_NAMES = {
+    "GEMINI_API_KEY": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "GOOGLE_API_KEY": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "FIREWORKS_AI_API_KEY": ("FIREWORKS_API_KEY", "FIREWORKSAI_API_KEY", "FIREWORKS_AI_TOKEN"),
+    "TOGETHERAI_API_KEY": ("TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_AI_TOKEN"),
+}
+"""Variables any one of which will do."""
 
 
 def model_faults(models: Sequence[str]) -> list[Fault]:
@@ -92,6 +103,10 @@ def provider_faults(models: Sequence[str], parameters: Mapping[str, Any]) -> lis
 
 
 def _provider_fault(litellm: Any, name: str, parameters: Mapping[str, Any]) -> Fault | None:
+    if name.startswith("portkey/"):
+        return _portkey_fault(name)
+    if name.startswith("bedrock/"):
+        return _bedrock_fault(name)
     try:
         litellm.get_llm_provider(name, api_base=parameters.get("api_base"))
     except litellm.exceptions.BadRequestError:
@@ -99,8 +114,27 @@ def _provider_fault(litellm: Any, name: str, parameters: Mapping[str, Any]) -> F
         return Fault(f"-m {name}", "", message)
     if "api_key" in parameters or "api_base" in parameters:
         return None
-    missing = litellm.validate_environment(name).get("missing_keys") or []
+    missing = [key for key in litellm.validate_environment(name).get("missing_keys") or [] if key not in _HAS_DEFAULT]
+    if any(key in _OTHER_NAMES for key in missing):
+        others = [other for key in missing for other in _OTHER_NAMES.get(key, ())]
+        if any(os.environ.get(other) for other in others):
+            return None
+        missing = missing[:1]
     return Fault(f"-m {name}", "", f"set {' and '.join(missing)} in the environment") if missing else None
+
+
+def _portkey_fault(name: str) -> Fault | None:
+    if find_spec("portkey_ai") is None:
+        return Fault(f"-m {name}", "", "it needs a package: pip install portkey-ai (or blendscribe[portkey])")
+    is_set = bool(os.environ.get("PORTKEY_API_KEY"))
+    return None if is_set else Fault(f"-m {name}", "", "set PORTKEY_API_KEY in the environment")
+
+
+def _bedrock_fault(name: str) -> Fault | None:
+    """Credentials have many sources, which only boto3 knows."""
+    if find_spec("boto3") is None:
+        return Fault(f"-m {name}", "", "it needs a package: pip install boto3 (or blendscribe[bedrock])")
+    return None
 
 
 def _model_fault(name: str) -> Fault | None:

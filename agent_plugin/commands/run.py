@@ -10,21 +10,36 @@ from harness.sandbox.level import LevelName
 if TYPE_CHECKING:
     from agent_plugin.launcher import RunPlan
 
+_NO_MODEL = "no model: name one with -m, or give a config that does, such as -c models/anthropic.yaml"
 _LEAST_ISOLATION: LevelName = "bwrap"
 
 
 def run(
     tasks: Annotated[Path, typer.Argument(help="Task list: a .yaml or .jsonl file, or a folder of task folders.")],
-    model: Annotated[
-        list[str], typer.Option("-m", "--model", help="Model, by its litellm name, or scripted/<name>. Repeatable.")
-    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the run; the same command continues it.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--model",
+            help="Model, by its litellm name, or scripted/<name>. Repeatable. Without: model.model_name of the config.",
+        ),
+    ] = None,
     config: Annotated[
         list[str] | None,
-        typer.Option("-c", "--config", help="YAML file or a.b.c=value, merged over the default config. Repeatable."),
+        typer.Option(
+            "-c",
+            "--config",
+            help="YAML file or a.b.c=value, merged over the default config. Repeatable. models/NAME.yaml is a ready "
+            "file for a provider or local server.",
+        ),
     ] = None,
     attempts: Annotated[int, typer.Option(min=1, max=1000, help="How often each task is tried by each model.")] = 1,
     workers: Annotated[int, typer.Option("-w", "--workers", min=1, max=256, help="Episodes at the same time.")] = 1,
+    cost_limit: Annotated[
+        float,
+        typer.Option(min=0, help="US dollars for the run, all launches; no model call begins beyond it. 0: none."),
+    ] = 0.0,
     allow_isolation: Annotated[
         LevelName | None,
         typer.Option(
@@ -39,19 +54,20 @@ def run(
     """
     from rich.console import Console
 
-    from agent_plugin.launcher import Stop, interruptible, lock_run, open_run, run_all
+    from agent_plugin.launcher import interruptible, lock_run, open_run, run_all
     from agent_plugin.progress import RunProgress, results_table, where_to_look
+    from agent_plugin.spending import Spending, Stop
     from harness.sweep import sweep
 
     sweep()
-    plan = _plan(tasks, model, config or [], attempts, allow_isolation)
+    plan = _plan(tasks, model or [], config or [], attempts, allow_isolation)
     paths = open_run(plan, output)
-    console, stop = Console(), Stop()
+    console, stop = Console(), Stop(spending=Spending(cost_limit, output) if cost_limit else None)
     with lock_run(paths), interruptible(stop, console.print), RunProgress(console, len(plan.keys)) as progress:
         outcomes = run_all(plan, paths, n_workers=workers, watcher=progress, stop=stop)
     console.print(results_table(outcomes))
     console.print(where_to_look(outcomes, output), markup=False, highlight=False, soft_wrap=True)
-    if stop.requested.is_set():
+    if stop.requested.is_set() and not (stop.spending and stop.spending.is_over):
         raise typer.Exit(130)
     if not all(outcome.summary and outcome.summary.verdict == "pass" for outcome in outcomes):
         raise typer.Exit(1)
@@ -67,12 +83,16 @@ def _plan(
     from agent_plugin.preflight import check_isolation, model_faults, provider_faults
     from agent_plugin.tasks import load_tasks
 
-    faults: list[Fault] = model_faults(models)
+    faults: list[Fault] = []
     resolved = listed = None
     try:
         resolved = with_sandbox(load_config(config), "auto" if allow_isolation else "required")
     except BadInput as error:
         faults += error.faults
+    if resolved and not models:
+        models = [resolved.model.model_name] if resolved.model.model_name else []
+        faults += [] if models else [Fault("", "", _NO_MODEL)]
+    faults = [*model_faults(models), *faults]
     try:
         listed = load_tasks(tasks, resolved.environment.harness if resolved else None)
     except BadInput as error:

@@ -16,7 +16,8 @@ import pytest
 from agent_plugin.config import load_config
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.faults import BadInput
-from agent_plugin.launcher import EpisodeOutcome, RunPlan, Stop, fingerprint, lock_run, open_run, run_all
+from agent_plugin.launcher import EpisodeOutcome, RunPlan, fingerprint, lock_run, open_run, run_all
+from agent_plugin.spending import Stop
 from agent_plugin.tasks import load_tasks
 from recorder.paths import EpisodePaths, RunPaths
 from recorder.records import End, Step

@@ -44,7 +44,7 @@ TURNS: list[dict[str, Any]] = [
         "calls": [{"tool": "paint", "arguments": {"colour": "red"}}, {"tool": "run_blender", "arguments": {}}],
     },
     {"text": "Too long.", "expect": ["<error>"], "finish_reason": "length", "calls": [_cut("cube.location.z = 9")]},
-    {"text": "Lift the cube.", "expect": ["<error>"], "calls": [_step(_LIFT)]},
+    {"text": "Lift the cube.", "expect": ["output token limit"], "calls": [_step(_LIFT)]},
     {"text": "Done.", "expect": ["STEP OK: step 3"], "calls": [_step(_HAND_IN)]},
 ]
 
