@@ -38,7 +38,10 @@ class LoopbackServer:
         self._key = key
         self._http = _Http(port, Player(turns, self._plan, self._exchanges, key))
         self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, name="loopback", daemon=True
+            target=self._http.serve_forever,
+            kwargs={"poll_interval": 0.02},
+            name=self._http.thread_name,
+            daemon=True,
         )
         self._thread.start()
 
@@ -96,10 +99,13 @@ class _Http(ThreadingHTTPServer):
         self._open: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", port), _Connection)
+        self.thread_name = f"loopback {self.server_address[1]}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """A thread of its own, a daemon: a process whose test was killed still ends."""
-        thread = threading.Thread(target=self.process_request_thread, args=(request, client_address), daemon=True)
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), name=self.thread_name, daemon=True
+        )
         with self._lock:
             self._open[request] = thread
         thread.start()

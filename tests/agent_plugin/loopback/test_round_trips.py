@@ -130,7 +130,7 @@ def test_responses_with_encrypted_reasoning(server: LoopbackServer) -> None:
         **way.kwargs,
     }
     brief = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "make a film"}]}]
-    first = litellm.responses(input=brief, **parameters)
+    first: Any = litellm.responses(input=brief, **parameters)
     items = [item.model_dump(exclude_none=True) if hasattr(item, "model_dump") else item for item in first.output]
     assert [item["type"] for item in items] == ["reasoning", "message", "function_call", "function_call"]
     frames = [
@@ -149,7 +149,7 @@ def test_responses_with_encrypted_reasoning(server: LoopbackServer) -> None:
             "output": [{"type": "input_text", "text": "STEP OK\n"}, *frames],
         },
     ]
-    second = litellm.responses(input=[*brief, *items, *outputs], **parameters)
+    second: Any = litellm.responses(input=[*brief, *items, *outputs], **parameters)
     assert second.output[-1].content[0].text == "seen"
     request = server.exchanges[-1].request
     assert request is not None
@@ -164,7 +164,7 @@ def test_openrouter_without_litellm(server: LoopbackServer) -> None:
     """mini-swe-agent's own class posts to a fixed URL; its `_api_url` can be pointed here, and the cost is read."""
     from minisweagent.models.openrouter_model import OpenRouterModel
 
-    model = OpenRouterModel(model_name="qwen/qwen3-vl", model_kwargs={"tools": TOOLS})
+    model: Any = OpenRouterModel(model_name="qwen/qwen3-vl", model_kwargs={"tools": TOOLS})  # type: ignore[no-untyped-call]
     model._api_url, model._api_key = f"{server.url}/openrouter/api/v1/chat/completions", "loopback"
     raw = model._query(BRIEF)
     assert raw["choices"][0]["message"]["reasoning_details"][0]["signature"] == seal("because")
@@ -185,7 +185,7 @@ def test_what_was_sent_before_counts_as_cached(server: LoopbackServer) -> None:
     second = ask(server, "openai", after(first, native=False))
     assert first.usage.prompt_tokens_details.cached_tokens == 0
     assert second.usage.prompt_tokens_details.cached_tokens == first.usage.prompt_tokens
-    marked = [
+    marked: list[dict[str, Any]] = [
         BRIEF[0],
         {"role": "user", "content": [{"type": "text", "text": "make a film", "cache_control": {"type": "ephemeral"}}]},
     ]
