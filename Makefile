@@ -8,7 +8,7 @@ BIN := .venv/bin
 ATTACKS := tests/attacks tests/harness/sandbox tests/harness/test_hostile_runs.py tests/harness/test_session_ends.py
 RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: help setup demo test attacks test-fast lint types format bench clean
+.PHONY: help setup demo test attacks routes test-fast lint types format bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -32,12 +32,16 @@ setup: .venv-blender/.ready  ## the agent's environment, Blender's, Mesa and the
 demo: setup  ## five agent episodes: real Blender, real renders, judged and recorded
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
-test: setup lint types  ## lint, types, then the tests but those of `make attacks`
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(ATTACKS:%=--ignore %)
+test: setup lint types  ## lint, types, then the tests but those of `make attacks` and `make routes`
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(ATTACKS:%=--ignore %) --ignore tests/routes
 
 attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
 	$(BIN)/pytest -n 2 $(ATTACKS) --durations 5 --junitxml attacks.xml -o junit_logging=system-out
 	$(BIN)/python -m tests.attacks.table attacks.xml > attacks.md && mv attacks.md docs/attacks.md && rm attacks.xml
+
+routes: setup  ## the same episode through every route to a model, with real Blender; writes docs/routes.md
+	$(BIN)/pytest -n 2 tests/routes --durations 5 --junitxml routes.xml -o junit_logging=system-out
+	$(BIN)/python -m tests.routes.table routes.xml > routes.md && mv routes.md docs/routes.md && rm routes.xml
 
 test-fast: setup  ## the tests that start no Blender
 	$(BIN)/pytest -n 2 -m 'not blender'

@@ -148,7 +148,7 @@ def run_all(plan: RunPlan, paths: RunPaths, *, n_workers: int, watcher: Watcher,
     with ThreadPoolExecutor(max_workers=n_workers, thread_name_prefix="episode") as pool:
         running: set[Future[EpisodeOutcome]] = set()
         while (waiting and not stop.requested.is_set()) or running:
-            while waiting and len(running) < n_workers and not stop.requested.is_set():
+            while waiting and len(running) < n_workers and not stop.is_due():
                 running.add(pool.submit(_play, waiting.pop(0), plan, paths, watcher, stop))
             # a short wait, so that the main thread can take Ctrl-C
             ended, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)

@@ -28,7 +28,8 @@ _KEY_SHAPES = re.compile(
     | AIza[0-9A-Za-z_-]{30,}
     | gsk_[A-Za-z0-9]{20,} | xai-[A-Za-z0-9]{20,}
     | xox[baprs]-[A-Za-z0-9-]{10,}
-    )|(?<=Bearer\s)[A-Za-z0-9._~+/=-]{20,}""",
+    )|(?<=://)[^\s:/@]+:[^\s/@]+(?=@)               # user:password of a URL
+    |(?<=Bearer\s)[A-Za-z0-9._~+/=-]{20,}""",
     re.VERBOSE,
 )
 REMOVED = "[removed: {kind}]"
@@ -50,7 +51,8 @@ def secrets_in(config: Any) -> list[str]:
     if isinstance(config, Mapping):
         for key, value in config.items():
             if isinstance(value, str) and is_secret_field(str(key)):
-                found.append(value)
+                # the token of `Bearer TOKEN` is a secret by itself too
+                found += [value, *value.split(" ", 1)[1:]]
             elif key == "env" and isinstance(value, Mapping):
                 found += [str(text) for name, text in value.items() if is_secret_name(str(name))]
             else:

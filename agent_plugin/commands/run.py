@@ -67,6 +67,8 @@ def run(
         outcomes = run_all(plan, paths, n_workers=workers, watcher=progress, stop=stop)
     console.print(results_table(outcomes))
     console.print(where_to_look(outcomes, output), markup=False, highlight=False, soft_wrap=True)
+    if stop.spending and stop.spending.is_over:
+        console.print(f"Stopped: {stop.spending}. With a higher --cost-limit the same command goes on.", soft_wrap=True)
     if stop.requested.is_set() and not (stop.spending and stop.spending.is_over):
         raise typer.Exit(130)
     if not all(outcome.summary and outcome.summary.verdict == "pass" for outcome in outcomes):

@@ -16,7 +16,7 @@ from pydantic import ConfigDict
 
 from agent_plugin.models.cache_marks import CacheMarks
 from agent_plugin.models.cost import charge, check_global_limits, cost_of
-from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure
+from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure, ModelCallFailed
 from agent_plugin.models.pictures import count_pictures
 from agent_plugin.models.request import Dialect, RequestPolicy, digest, policy_facts, request_messages
 from agent_plugin.models.retry import CallRefused, Retries, RetryPolicy, ask
@@ -123,7 +123,7 @@ class BlenderModelMixin:
         started, retries = time.monotonic(), Retries()
         reply, cost = self._ask(messages, kwargs, retries)
         charge(cost["cost"])
-        self.last_request["retries"] = retries.records
+        self.last_request["retries"] = self._redactor.clean(retries.records)
         extra = {
             "response": reply.response,
             "response_model": reply.model,
@@ -159,10 +159,13 @@ class BlenderModelMixin:
 
             try:
                 answer: tuple[Reply, dict[str, Any]] = ask(post, self.retry_policy, retries)
+            except ModelCallFailed as error:
+                # providers repeat keys in their complaints, and tracebacks are printed and kept by others: no chain
+                raise type(error)(self._redactor.clean(str(error))) from None
             except CallRefused as error:
                 n_sent = self.last_request["n_images"]
                 if error.failure.kind != "too_many_images" or is_halved or n_sent < 2:
-                    raise self._refused(error.failure) from error
+                    raise self._refused(error.failure) from None
                 is_halved, self._max_images = True, n_sent // 2
                 retries.add(error.failure, 0.0)
                 continue
@@ -175,10 +178,10 @@ class BlenderModelMixin:
         return self.config.model_name
 
     def _refused(self, failure: Failure) -> Exception:
+        text = self._redactor.clean(failure.text)
         if status := EXIT_STATUSES.get(failure.kind):
-            text = self._redactor.clean(failure.text)
             return _episode_ends(status, text, {})
-        return ERRORS[failure.kind](failure.text)
+        return ERRORS[failure.kind](text)
 
     def _prepare_messages_for_api(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What is sent for this history; `last_request` then tells of it."""

@@ -144,7 +144,7 @@ def _row(way: Way, model: str, family: str, placement: str, played: Played, seen
         "class": FAMILY_CLASSES[family].rpartition(".")[2],  # type: ignore[index]
         "placement": placement,
         "places": sorted({image.place for image in last.images}),
-        "captions": sum("Step view" in i.caption or "iew" in i.caption for i in last.images),
+        "captions": sum(bool(image.caption) for image in last.images),
         "made": n_made,
         "arrived": len(last.images),
         "reasoning": sum(bool(message.reasoning) for message in replies),
