@@ -56,7 +56,7 @@ CLASSES: dict[str, dict[str, Any]] = {
                        "bedrock": ERRORS.BadRequestError, "ollama": ERRORS.BadRequestError,
                        "cohere": ERRORS.BadRequestError, "openrouter": ERRORS.BadRequestError},
 }  # fmt: skip
-"""Fault -> litellm's class, on every route (`*`) but those named. What litellm 1.110 makes of it, not what it should."""
+"""Fault -> litellm's class, on every route (`*`) but those named: what litellm 1.110 makes of it."""
 FORMATS = ("openai", "openai-responses", "azure", "anthropic", "gemini", "bedrock", "ollama", "cohere", "openrouter")
 
 

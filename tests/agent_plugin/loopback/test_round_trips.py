@@ -160,6 +160,23 @@ def test_responses_with_encrypted_reasoning(server: LoopbackServer) -> None:
     ]
 
 
+def test_mini_swe_agent_keeps_reasoning_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own class for the Responses API sends every item of a reply back; the second turn is played."""
+    from minisweagent.models.litellm_response_model import LitellmResponseModel
+
+    turns = script({"reasoning": "because", "calls": TWO_CALLS[:1]}, {"expect": ["a file"], "calls": TWO_CALLS[:1]})
+    with loopback(turns) as server:
+        kwargs = {"store": False, "include": ["reasoning.encrypted_content"], **server.route("openai-responses").kwargs}
+        model: Any = LitellmResponseModel(model_name="openai/gpt-5", model_kwargs=kwargs, cost_tracking="ignore_errors")
+        history = [model.format_message(role="user", content="make a film")]
+        history.append(model.query(history))
+        history += model.format_observation_messages(history[-1], [{"output": "a file", "returncode": 0}])
+        model.query(history)
+        request = server.exchanges[-1].request
+    assert request is not None
+    assert [part.seal for part in request.messages[1].reasoning] == [seal("because")]
+
+
 def test_openrouter_without_litellm(server: LoopbackServer) -> None:
     """mini-swe-agent's own class posts to a fixed URL; its `_api_url` can be pointed here, and the cost is read."""
     from minisweagent.models.openrouter_model import OpenRouterModel
