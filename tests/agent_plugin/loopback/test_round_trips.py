@@ -160,7 +160,7 @@ def test_responses_with_encrypted_reasoning(server: LoopbackServer) -> None:
     ]
 
 
-def test_mini_swe_agent_keeps_reasoning_items(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mini_swe_agent_keeps_reasoning_items() -> None:
     """Its own class for the Responses API sends every item of a reply back; the second turn is played."""
     from minisweagent.models.litellm_response_model import LitellmResponseModel
 
@@ -170,7 +170,8 @@ def test_mini_swe_agent_keeps_reasoning_items(monkeypatch: pytest.MonkeyPatch) -
         model: Any = LitellmResponseModel(model_name="openai/gpt-5", model_kwargs=kwargs, cost_tracking="ignore_errors")
         history = [model.format_message(role="user", content="make a film")]
         history.append(model.query(history))
-        history += model.format_observation_messages(history[-1], [{"output": "a file", "returncode": 0}])
+        output = {"output": "a file", "returncode": 0, "exception_info": ""}
+        history += model.format_observation_messages(history[-1], [output])
         model.query(history)
         request = server.exchanges[-1].request
     assert request is not None
