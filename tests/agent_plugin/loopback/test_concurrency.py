@@ -10,11 +10,10 @@ import litellm
 from agent_plugin.loopback.injected import InjectedFault
 from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.loopback.server import LoopbackServer, loopback
-from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.agent_plugin.loopback.scripts import script
-from tests.agent_plugin.loopback.talk import ask
+from tests.agent_plugin.loopback.talk import OVER_HTTP, ask
 
-pytestmark = CALLS_LITELLM
+pytestmark = OVER_HTTP
 
 N_EPISODES, N_TURNS = 64, 3
 

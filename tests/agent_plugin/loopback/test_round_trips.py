@@ -12,12 +12,11 @@ from agent_plugin.loopback.answer import seal
 from agent_plugin.loopback.request import Reasoning
 from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.loopback.server import LoopbackServer, loopback
-from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.agent_plugin.loopback.pictures import picture
 from tests.agent_plugin.loopback.scripts import script
-from tests.agent_plugin.loopback.talk import BRIEF, TOOLS, TWO_CALLS, after, ask
+from tests.agent_plugin.loopback.talk import BRIEF, OVER_HTTP, TOOLS, TWO_CALLS, after, ask
 
-pytestmark = CALLS_LITELLM
+pytestmark = OVER_HTTP
 
 SCRIPT = script(
     {"text": "hello", "reasoning": "because", "calls": TWO_CALLS},
