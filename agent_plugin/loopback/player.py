@@ -11,7 +11,7 @@ from agent_plugin.loopback.formats import WIRE_FORMATS, format_of, provider_of
 from agent_plugin.loopback.injected import ANSWER_FAULTS, DELIVERY_FAULTS, FaultPlan, InjectedFault
 from agent_plugin.loopback.keys import check_key
 from agent_plugin.loopback.limits import check_images
-from agent_plugin.loopback.openai_errors import word_openai
+from agent_plugin.loopback.openai_chat import OpenAIChat
 from agent_plugin.loopback.providers import PROVIDERS, Provider
 from agent_plugin.loopback.record import Exchange, Exchanges, without_pictures, without_secrets
 from agent_plugin.loopback.refused import Refused, invalid
@@ -53,29 +53,30 @@ class Player:
         self.plan, self.exchanges = plan, exchanges
 
     def reply(self, target: str, headers: Mapping[str, str], raw: bytes) -> Reply:
-        """The reply to a POST. `target`: path and query. Never raises for what a client can do."""
-        number = self.exchanges.next_number()
+        """The reply to a POST. `target`: path and query. Never raises for what a client can do.
+
+        A request to a path where no model is gets a 404 that says what there is, and is not recorded: litellm asks
+        Ollama for more than answers.
+        """
         url = urlsplit(target)
         path = unquote(url.path)
         provider = provider_of(path)
-        trace = _Trace()
-        why = ""
+        name = format_of(path, provider) if provider else None
+        if provider is None or name is None:
+            return _worded(_nothing_at(path, provider), OpenAIChat(), provider or PROVIDERS["openai"])
+        number, wire, trace, why = self.exchanges.next_number(), WIRE_FORMATS[name], _Trace(), ""
+        given = _Credentials({key.lower(): value for key, value in headers.items()}, parse_qs(url.query))
         try:
-            if provider is None:
-                raise Refused(
-                    "not_found", f"No provider at '{path}'. The first part is one of: {', '.join(PROVIDERS)}."
-                )
-            wire = _wire(path, provider)
-            body = self._answer(wire, path, provider, _Credentials(headers, url.query), raw, trace)
+            body = self._answer(wire, path, provider, given, raw, trace)
             reply = Reply(200, json.dumps(body).encode(), fault=trace.fault)
         except Refused as refused:
-            reply = _worded(refused, path, provider, trace.fault)
-            why = json.loads(reply.body).get("message") or refused.message or refused.kind
+            reply = _worded(refused, wire, provider, trace.fault)
+            why = refused.message or refused.kind
         self.exchanges.add(
             Exchange(
                 number=number,
                 path=path,
-                route=provider.name if provider else "",
+                route=provider.name,
                 conversation=trace.conversation,
                 headers=without_secrets(headers),
                 request=trace.request,
@@ -138,27 +139,19 @@ class Player:
 
 @dataclass(frozen=True)
 class _Credentials:
-    headers: Mapping[str, str]
+    headers: dict[str, str]
+    """Names in small letters."""
     query: dict[str, list[str]]
 
-    def __init__(self, headers: Mapping[str, str], query: str) -> None:
-        object.__setattr__(self, "headers", {name.lower(): value for name, value in headers.items()})
-        object.__setattr__(self, "query", parse_qs(query))
+
+def _nothing_at(path: str, provider: Provider | None) -> Refused:
+    if provider is None:
+        return Refused("not_found", f"No provider at '{path}'. The first part is one of: {', '.join(PROVIDERS)}.")
+    return Refused("not_found", f"{provider.name} has nothing at '{path}'. It speaks: {', '.join(provider.formats)}.")
 
 
-def _wire(path: str, provider: Provider) -> WireFormat:
-    name = format_of(path, provider)
-    if name is None:
-        raise Refused(
-            "not_found", f"{provider.name} has nothing at '{path}'. It speaks: {', '.join(provider.formats)}."
-        )
-    return WIRE_FORMATS[name]
-
-
-def _worded(refused: Refused, path: str, provider: Provider | None, fault: InjectedFault | None) -> Reply:
-    provider = provider or PROVIDERS["openai"]
-    name = format_of(path, provider)
-    wording = WIRE_FORMATS[name].word(refused, provider) if name else word_openai(refused, provider)
+def _worded(refused: Refused, wire: WireFormat, provider: Provider, fault: InjectedFault | None = None) -> Reply:
+    wording = wire.word(refused, provider)
     headers = wording.headers | (fault.headers() if fault else {})
     return Reply(wording.status, json.dumps(wording.body).encode(), headers)
 

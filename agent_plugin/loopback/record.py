@@ -22,7 +22,7 @@ class Exchange:
     path: str
     """Without the query."""
     route: str
-    """The provider; empty where the path belongs to none."""
+    """The provider."""
     conversation: str
     """What its faults are counted by: the header `x-loopback-conversation`, else the first user message."""
     headers: dict[str, str]

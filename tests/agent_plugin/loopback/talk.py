@@ -6,13 +6,18 @@ from typing import Any
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else litellm asks the network for prices at import
 
 import litellm
+import pytest
 
 from agent_plugin.loopback.server import LoopbackServer
+from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.agent_plugin.loopback.pictures import picture
 
 litellm.suppress_debug_info = True
 
 Message = dict[str, Any]
+
+OVER_HTTP = [CALLS_LITELLM, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+"""For modules that call litellm over HTTP: of clients made by several threads at once it drops all but one unclosed."""
 
 TOOLS: list[Message] = [
     {

@@ -10,11 +10,10 @@ import litellm
 from agent_plugin.loopback.injected import InjectedFault
 from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.loopback.server import LoopbackServer, loopback
-from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.agent_plugin.loopback.scripts import script
-from tests.agent_plugin.loopback.talk import ask
+from tests.agent_plugin.loopback.talk import OVER_HTTP, ask
 
-pytestmark = CALLS_LITELLM
+pytestmark = OVER_HTTP
 
 N_EPISODES, N_TURNS = 64, 3
 
@@ -59,8 +58,7 @@ def test_64_episodes_at_once_do_not_mix() -> None:
     with loopback(plan, faults=[InjectedFault(kind="rate_limit", turn=2)]) as server:
         with ThreadPoolExecutor(N_EPISODES) as pool:
             played = list(pool.map(lambda i: play(server, names[i], routes[i % len(routes)]), range(N_EPISODES)))
-        # litellm asks Ollama for more than answers: what it can do
-        exchanges = [exchange for exchange in server.exchanges if not exchange.path.endswith("/api/show")]
+        exchanges = server.exchanges
     assert played == [([f"{name} does {n}" for n in range(1, N_TURNS + 1)], 1) for name in names]
 
     assert len(exchanges) == N_EPISODES * (N_TURNS + 1)

@@ -15,11 +15,10 @@ import pytest
 from agent_plugin.faults import BadInput
 from agent_plugin.loopback.injected import FaultPlan, InjectedFault, load_faults
 from agent_plugin.loopback.server import LoopbackServer, loopback
-from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.agent_plugin.loopback.scripts import script
-from tests.agent_plugin.loopback.talk import BRIEF, ask
+from tests.agent_plugin.loopback.talk import BRIEF, OVER_HTTP, ask
 
-pytestmark = CALLS_LITELLM
+pytestmark = OVER_HTTP
 
 CALL = {"tool": "bash", "arguments": {"command": "ls -la"}}
 SCRIPT = script({"text": "one", "calls": [CALL]}, {"text": "two", "calls": [CALL]}, {"text": "three"})
@@ -56,7 +55,7 @@ CLASSES: dict[str, dict[str, Any]] = {
                        "bedrock": ERRORS.BadRequestError, "ollama": ERRORS.BadRequestError,
                        "cohere": ERRORS.BadRequestError, "openrouter": ERRORS.BadRequestError},
 }  # fmt: skip
-"""Fault -> litellm's class, on every route (`*`) but those named. What litellm 1.110 makes of it, not what it should."""
+"""Fault -> litellm's class, on every route (`*`) but those named: what litellm 1.110 makes of it."""
 FORMATS = ("openai", "openai-responses", "azure", "anthropic", "gemini", "bedrock", "ollama", "cohere", "openrouter")
 
 

@@ -12,12 +12,11 @@ from agent_plugin.loopback.answer import seal
 from agent_plugin.loopback.request import Reasoning
 from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.loopback.server import LoopbackServer, loopback
-from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.agent_plugin.loopback.pictures import picture
 from tests.agent_plugin.loopback.scripts import script
-from tests.agent_plugin.loopback.talk import BRIEF, TOOLS, TWO_CALLS, after, ask
+from tests.agent_plugin.loopback.talk import BRIEF, OVER_HTTP, TOOLS, TWO_CALLS, after, ask
 
-pytestmark = CALLS_LITELLM
+pytestmark = OVER_HTTP
 
 SCRIPT = script(
     {"text": "hello", "reasoning": "because", "calls": TWO_CALLS},
@@ -158,6 +157,24 @@ def test_responses_with_encrypted_reasoning(server: LoopbackServer) -> None:
         ("tool result", "Frame 1\n", items[3]["call_id"]),
         ("tool result", "Frame 2\n", items[3]["call_id"]),
     ]
+
+
+def test_mini_swe_agent_keeps_reasoning_items() -> None:
+    """Its own class for the Responses API sends every item of a reply back; the second turn is played."""
+    from minisweagent.models.litellm_response_model import LitellmResponseModel
+
+    turns = script({"reasoning": "because", "calls": TWO_CALLS[:1]}, {"expect": ["a file"], "calls": TWO_CALLS[:1]})
+    with loopback(turns) as server:
+        kwargs = {"store": False, "include": ["reasoning.encrypted_content"], **server.route("openai-responses").kwargs}
+        model: Any = LitellmResponseModel(model_name="openai/gpt-5", model_kwargs=kwargs, cost_tracking="ignore_errors")
+        history = [model.format_message(role="user", content="make a film")]
+        history.append(model.query(history))
+        output = {"output": "a file", "returncode": 0, "exception_info": ""}
+        history += model.format_observation_messages(history[-1], [output])
+        model.query(history)
+        request = server.exchanges[-1].request
+    assert request is not None
+    assert [part.seal for part in request.messages[1].reasoning] == [seal("because")]
 
 
 def test_openrouter_without_litellm(server: LoopbackServer) -> None:

@@ -92,10 +92,12 @@ def test_requests_are_bounded(server: LoopbackServer, monkeypatch: pytest.Monkey
     ],
 )
 def test_other_paths_are_told_what_there_is(server: LoopbackServer, path: str, words: str) -> None:
-    """A 404 that helps."""
+    """A 404 that helps, and no entry in the record."""
+    before = len(server.exchanges)
     status, body = request(server, path)
     assert status == 404
     assert words in json.dumps(body)
+    assert len(server.exchanges) == before
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"messages": 3, "model": 4}'])
