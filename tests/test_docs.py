@@ -6,9 +6,11 @@ from typing import get_args
 
 import pytest
 
+from agent_plugin.config import ModelSettings
 from agent_plugin.loopback.injected import ANSWER_FAULTS, DELIVERY_FAULTS
 from agent_plugin.loopback.refused import RefusalKind
 from agent_plugin.loopback.routes import ROUTES
+from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, FailureKind
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
@@ -47,6 +49,20 @@ def test_every_setting_has_its_line() -> None:
     assert table("Settings of the harness") == set(HarnessSettings.model_fields)
 
 
+def test_every_setting_of_a_model_has_its_line() -> None:
+    """The table of a model's settings is the list of them."""
+    assert table("Settings of a model") == set(ModelSettings.model_fields)
+
+
+def test_every_failure_of_a_model_call_has_its_line() -> None:
+    """With the name that the episode ends as."""
+    section = REFERENCE.split("## How a model call can fail\n")[1].split("\n## ")[0]
+    ends = {kind: error.__name__ for kind, error in ERRORS.items()} | EXIT_STATUSES
+    assert table("How a model call can fail") == set(get_args(FailureKind))
+    for kind, name in ends.items():
+        assert re.search(rf"^\| `{kind}` \|.*`{name}`", section, re.MULTILINE), kind
+
+
 def test_every_task_key_has_its_line() -> None:
     """The table of task keys is the list of task keys."""
     assert table("Keys of a task") == set(Task.model_fields)
@@ -70,7 +86,7 @@ def test_every_fault_and_route_of_the_loopback_has_its_line() -> None:
     assert [name for name in ROUTES if f"`{name}`" not in routes] == []
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "setup", "help", "bench"])
+@pytest.mark.parametrize("target", ["demo", "test", "attacks", "routes", "setup", "help", "bench"])
 def test_make_targets_exist(target: str) -> None:
     """What the README says to make can be made."""
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
