@@ -150,16 +150,14 @@ class _Begun:
     """A step that is under way."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self.started_at = now()
+        self.number, self.started_at = number, now()
 
 
 class StepRecorder:
     """Turns mini-swe-agent's messages into the records of a trajectory."""
 
     def __init__(self, writer: TrajectoryWriter) -> None:
-        self.writer = writer
-        self._ended = False
+        self.writer, self._ended = writer, False
 
     def header(self, prompts: Sequence[dict[str, Any]], **facts: Any) -> None:
         """Write the first line; `facts` are the Header's other fields."""
@@ -204,14 +202,13 @@ class StepRecorder:
         if self._ended:
             return
         self._ended = True
-        counts = dict(self.writer.redactor.counts)
         self.writer.append(
             End(
                 seq=self.writer.n_lines,
                 exit_status=exit_status,
                 submission=submission,
                 error=error,
-                redactions={kind: n for kind, n in counts.items() if n},
+                redactions={kind: n for kind, n in self.writer.redactor.counts.items() if n},
                 ended_at=now(),
             )
         )
@@ -264,9 +261,8 @@ def _reply(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _cost(extra: dict[str, Any]) -> Cost:
-    return Cost(
-        usd=extra.get("cost", 0.0), is_known=extra.get("cost_is_known", False), source=extra.get("cost_source", "")
-    )
+    known, source = extra.get("cost_is_known", False), extra.get("cost_source", "")
+    return Cost(usd=extra.get("cost", 0.0), is_known=known, source=source)
 
 
 def action_record(action: dict[str, Any]) -> Action:

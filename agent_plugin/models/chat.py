@@ -49,6 +49,7 @@ def chat_reply(response: dict[str, Any]) -> Reply:
         model=response.get("model"),
         usage=response.get("usage"),
         response=response,
+        is_cut_off=choices[0].get("finish_reason") == "length",
     )
 
 

@@ -28,6 +28,11 @@ def without_reasoning(messages: Sequence[Message]) -> list[Message]:
     ]
 
 
+def without_items(messages: Sequence[Message]) -> list[Message]:
+    """Replies without what only the Responses API knows: an episode that goes on with a model of another family."""
+    return [{k: v for k, v in message.items() if k != OUTPUT} for message in messages]
+
+
 def whole_arguments(raw: str | None) -> str:
     """The arguments if they are a JSON object, else one that holds their beginning: several routes need one."""
     text = raw or "{}"

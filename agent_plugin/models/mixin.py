@@ -35,6 +35,10 @@ NO_CALL = {
     "scene": "The reply holds no tool call, so nothing was done. Call run_blender; to hand in, call it with "
     f"`print('{SUBMIT}')` alone.",
 }
+NO_BLOCK = (
+    "The reply holds no whole fenced block of a tool, so nothing was done. Its first line has to be ```run_blender "
+    "(or another tool's name), its last line ```."
+)
 CUT_OFF = "The reply reached the output token limit before a tool call. Answer shorter, with one tool call."
 _NOT_RUN = {"error": "This call was not run, because an earlier one in the same reply ended the episode."}
 ONE_TRY = {"max_retries": 0, "num_retries": 0}
@@ -63,6 +67,12 @@ class Reply:
     usage: dict[str, Any] | None
     response: dict[str, Any]
     """The whole answer."""
+    is_cut_off: bool
+    """The output limit came before the reply's end: its last call is not whole, even if its arguments look so."""
+
+
+_Answer = tuple[Reply, dict[str, Any]]
+"""A reply, and what it cost."""
 
 
 class BlenderModelMixin:
@@ -142,35 +152,38 @@ class BlenderModelMixin:
             error.messages[0]["extra"] |= extra | _kept(reply)
             raise
 
-    def _ask(
-        self, messages: list[dict[str, Any]], kwargs: dict[str, Any], retries: Retries
-    ) -> tuple[Reply, dict[str, Any]]:
+    def _ask(self, messages: list[dict[str, Any]], kwargs: dict[str, Any], retries: Retries) -> _Answer:
         """A reply and what it cost. A request with too many pictures is sent once more, with half as many."""
-        is_halved = False
-        while True:
-            wire = Wire()
-            prepared = self._prepare_messages_for_api(messages)
+        try:
+            return self._send(messages, kwargs, retries)
+        except CallRefused as error:
+            n_sent = self.last_request["n_images"]
+            if error.failure.kind != "too_many_images" or n_sent < 2:
+                raise self._refused(error.failure) from None
+            self._max_images = n_sent // 2
+            retries.add(error.failure, 0.0)
+        try:
+            return self._send(messages, kwargs, retries)
+        except CallRefused as error:
+            raise self._refused(error.failure) from None
 
-            def post(prepared: list[dict[str, Any]] = prepared, wire: Wire = wire) -> tuple[Reply, dict[str, Any]]:
-                with watched(wire):
-                    response = self._query(prepared, **kwargs)
-                reply = self.read_reply(response)
-                return reply, cost_of(response, reply.usage, self.price_name)
+    def _send(self, messages: list[dict[str, Any]], kwargs: dict[str, Any], retries: Retries) -> _Answer:
+        """Prepare the request and ask, again where that may help. Raises CallRefused, ModelCallFailed."""
+        prepared, wire = self._prepare_messages_for_api(messages), Wire()
 
-            try:
-                answer: tuple[Reply, dict[str, Any]] = ask(post, self.retry_policy, retries)
-            except ModelCallFailed as error:
-                # providers repeat keys in their complaints, and tracebacks are printed and kept by others: no chain
-                raise type(error)(self._redactor.clean(str(error))) from None
-            except CallRefused as error:
-                n_sent = self.last_request["n_images"]
-                if error.failure.kind != "too_many_images" or is_halved or n_sent < 2:
-                    raise self._refused(error.failure) from None
-                is_halved, self._max_images = True, n_sent // 2
-                retries.add(error.failure, 0.0)
-                continue
-            self.last_request |= {"n_images_on_wire": wire.n_images, "n_bytes": wire.n_bytes}
-            return answer
+        def post() -> _Answer:
+            with watched(wire):
+                response = self._query(prepared, **kwargs)
+            reply = self.read_reply(response)
+            return reply, cost_of(response, reply.usage, self.price_name)
+
+        try:
+            answer: _Answer = ask(post, self.retry_policy, retries)
+        except ModelCallFailed as error:
+            # providers repeat keys in their complaints, and tracebacks are printed and kept by others: no chain
+            raise type(error)(self._redactor.clean(str(error))) from None
+        self.last_request |= {"n_images_on_wire": wire.n_images, "n_bytes": wire.n_bytes}
+        return answer
 
     @property
     def price_name(self) -> str:
@@ -205,14 +218,19 @@ class BlenderModelMixin:
 
     # calls and results
 
+    @property
+    def _no_call(self) -> str:
+        """What a model is told that called nothing."""
+        return NO_CALL[self.config.task_kind]
+
     def _actions(self, reply: Reply) -> list[dict[str, Any]]:
-        is_cut_off = reply.finish_reason == "length"
         if not reply.calls:
-            content = CUT_OFF if is_cut_off else NO_CALL[self.config.task_kind]
+            content = CUT_OFF if reply.is_cut_off else self._no_call
             raise FormatError({"role": "user", "content": content, "extra": {"interrupt_type": "FormatError"}})
         return [
-            # only the last call can have been cut, even where its arguments look whole
-            parse_call(name or "", raw, call_id, is_cut_off=is_cut_off and n == len(reply.calls), tools=self.tools)
+            parse_call(
+                name or "", raw, call_id, is_cut_off=reply.is_cut_off and n == len(reply.calls), tools=self.tools
+            )
             for n, (name, raw, call_id) in enumerate(reply.calls, start=1)
         ]
 

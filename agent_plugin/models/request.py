@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_plugin.models.cache_marks import CacheMarks, mark_for_cache
-from agent_plugin.models.history import bare, without_reasoning
+from agent_plugin.models.history import bare, without_items, without_reasoning
 from agent_plugin.models.responses_items import to_items
 from agent_plugin.models.text_blocks import to_plain_chat
 from agent_plugin.models.window import ImageWindow, apply_window
@@ -44,6 +44,7 @@ def request_messages(history: Sequence[dict[str, Any]], policy: RequestPolicy) -
     messages = place_images(apply_window(messages, policy.window), policy.placement)
     if policy.dialect == "responses":
         return to_items(messages)
+    messages = without_items(messages)
     if policy.dialect == "text":
         messages = to_plain_chat(messages, policy.tools)
     return mark_for_cache(messages, policy.cache_marks)

@@ -41,4 +41,13 @@ def responses_reply(response: dict[str, Any]) -> Reply:
     calls = [
         (call["function"]["name"], call["function"]["arguments"], call["id"]) for call in message["tool_calls"] or []
     ]
-    return Reply(message, calls, finish_reason(response), response.get("model"), response.get("usage"), response)
+    finish = finish_reason(response)
+    return Reply(
+        message=message,
+        calls=calls,
+        finish_reason=finish,
+        model=response.get("model"),
+        usage=response.get("usage"),
+        response=response,
+        is_cut_off=finish == "length",
+    )

@@ -1,11 +1,12 @@
 """Models without tool calls: they write fenced blocks, and are answered by user messages."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import litellm
 
 from agent_plugin.models.chat import BlenderLitellmModel, chat_reply
-from agent_plugin.models.mixin import Reply
+from agent_plugin.models.mixin import NO_BLOCK, Reply
 from agent_plugin.models.request import Dialect
 from agent_plugin.models.routes import Family
 from agent_plugin.models.text_blocks import arguments_of, find_blocks
@@ -24,15 +25,11 @@ class BlenderTextModel(BlenderLitellmModel):
         reply = chat_reply(response.model_dump())
         names = [tool["function"]["name"] for tool in self.tools]
         blocks = find_blocks(reply.message.get("content") or "", names)
-        # a block that is not closed is not run, whatever the provider says of why it stopped
-        is_cut = bool(blocks) and not blocks[-1].is_closed
         calls = [(block.tool, arguments_of(block, self.tools), None) for block in blocks]
-        return Reply(
-            message=reply.message,
-            calls=calls,
-            # a reply whose last block is whole lost no call, even if it was cut after it
-            finish_reason="length" if is_cut else "stop" if blocks else reply.finish_reason,
-            model=reply.model,
-            usage=reply.usage,
-            response=reply.response,
-        )
+        # a block that is not closed is not run; a reply that was cut after a whole one lost no call
+        is_cut_off = not blocks[-1].is_closed if blocks else reply.is_cut_off
+        return replace(reply, calls=calls, is_cut_off=is_cut_off)
+
+    @property
+    def _no_call(self) -> str:
+        return NO_BLOCK

@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from agent_plugin.cli import main
+from agent_plugin.loopback.server import loopback
+from agent_plugin.scripted_file import ScriptedFile
 from recorder.records import Header
 from recorder.trajectory import read_trajectory
 from tests.agent_plugin.conftest import CALLS_LITELLM, SUBMIT, ScriptModel, bash, write_tasks
@@ -286,3 +288,50 @@ def test_where_bubblewrap_works_nothing_is_asked(
     assert (first.isolation.allowed, first.isolation.measured) == ("bwrap", "bwrap+seccomp")
     assert first.config["environment"]["harness"]["sandbox"] == "required"
     assert not any(first.isolation.could.values())
+
+
+# models of configs, and what a run may cost
+
+
+def test_a_config_may_name_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script_model: ScriptModel
+) -> None:
+    """Then -m may be left out; without both it is said what to do."""
+    name = script_model({"calls": [bash(SUBMIT)]})
+    tasks = write_tasks(tmp_path, {"id": "film"})
+    assert run(monkeypatch, tasks, "-c", f"model.model_name={name}", "-o", tmp_path / "run") == 1
+    assert f"started  film · {name} · 1" in capsys.readouterr().out
+    assert run(monkeypatch, tasks, "-o", tmp_path / "other") == 2
+    assert "no model: name one with -m, or give a config that does" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_ready_config_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`models/NAME.yaml`; here its key is missing, and that is told before anything starts."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    tasks = write_tasks(tmp_path, {"id": "film"})
+    assert run(monkeypatch, tasks, "-c", "models/mistral.yaml", "-o", tmp_path / "run") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "error: -m mistral/mistral-medium-latest: set MISTRAL_API_KEY in the environment"
+
+
+def test_a_run_stops_at_its_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 1, and it is said how it goes on; the same command with a higher limit completes it."""
+    script = ScriptedFile.model_validate(
+        {"model": "x", "conversations": [{"when": "", "turns": [{"calls": [bash("true")]}, {"calls": [bash(SUBMIT)]}]}]}
+    )
+    with loopback(script) as server:
+        route = server.route("openrouter")
+        given = [part for key, value in route.kwargs.items() for part in ("-c", f"model.model_kwargs.{key}={value}")]
+        arguments = [write_tasks(tmp_path, {"id": "film"}), "-m", route.model, "-o", tmp_path / "run", *given]
+        assert run(monkeypatch, *arguments, "--cost-limit", "0.000000001") == 1
+        text = capsys.readouterr().out
+        assert "Stopped: the run's cost limit of $1e-09 is reached" in text
+        assert len(server.exchanges) == 1
+        assert run(monkeypatch, *arguments, "--cost-limit", "5") == 1  # nothing good was handed in
+        assert "script_missing" in capsys.readouterr().out

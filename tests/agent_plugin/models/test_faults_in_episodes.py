@@ -159,3 +159,19 @@ def test_a_limit_of_the_run_holds_over_all_its_launches(server: LoopbackServer, 
     assert Spending(1.0, root).usd > 0
     assert launch(plan, root, stop=Stop(spending=Spending(1.0, root)))[0].summary is not None
     assert RunPaths(root).episodes()[0].is_finished
+
+
+def test_a_server_that_is_gone(tmp_path: Path) -> None:
+    """It is given up within fifteen seconds, with a text that says what to look at; when it is back, the run goes on."""
+    server = LoopbackServer(script())
+    port = int(server.url.rpartition(":")[2])
+    plan = plan_for(server, tmp_path, "vllm", "model.retry_seconds=900")
+    server.close()
+    started = time.monotonic()
+    (outcome,) = launch(plan, tmp_path / "run")
+    assert time.monotonic() - started < 15 + OWN_SECONDS
+    assert outcome.error.startswith("ProviderUnreachable: The model's server cannot be reached (")
+    with loopback(script(), port=port):
+        (outcome,) = launch(plan, tmp_path / "run")
+    assert outcome.summary is not None
+    assert outcome.summary.exit_status == "Submitted"

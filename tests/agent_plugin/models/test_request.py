@@ -123,3 +123,9 @@ def test_where_a_mark_goes() -> None:
         {"role": "user", "content": [{"type": "text", "text": "u", **MARK}]}
     ]
     assert mark_for_cache(tool, "none") == tool
+
+
+def test_an_episode_can_go_on_with_another_family() -> None:
+    """What only the Responses API knows is not sent to chat completions."""
+    reply = {"role": "assistant", "content": "a", "output_items": [{"type": "message"}]}
+    assert request_messages([reply], RequestPolicy()) == [{"role": "assistant", "content": "a"}]
