@@ -162,7 +162,7 @@ def test_a_limit_of_the_run_holds_over_all_its_launches(server: LoopbackServer, 
 
 
 def test_a_server_that_is_gone(tmp_path: Path) -> None:
-    """It is given up within fifteen seconds, with a text that says what to look at; when it is back, the run goes on."""
+    """It is given up within fifteen seconds, and told what to look at; when it is back, the run goes on."""
     server = LoopbackServer(script())
     port = int(server.url.rpartition(":")[2])
     plan = plan_for(server, tmp_path, "vllm", "model.retry_seconds=900")
