@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.util import find_spec
@@ -108,6 +108,7 @@ class VideoReader:
         self._resources = ExitStack()
         self._process: SandboxedProcess | None = None
         self._is_ready = False
+        self._is_analysing = False
 
     def __enter__(self) -> Self:
         self._folder = self._resources.enter_context(private_folder("video"))
@@ -142,16 +143,24 @@ class VideoReader:
         folders = (self._given, self._own, *packages)
         self._process.start([agent.base_python, "-I", "-S", self._program, RESULT_FD, REQUEST_FD, *folders])
 
-    def analyse(self) -> VideoReading:
-        """Numbers, preview frames and contact sheet. Raises UnreadableVideo, or SandboxFailed if it did not start."""
-        said, content = self._ask(
-            _Analysis,
+    def begin_analysis(self) -> None:
+        """Have the analysis made, without waiting for it; `analyse` gives what comes of it."""
+        self._send(
             op="analyse",
             n_content_samples=self._settings.content_samples,
             n_preview_frames=self._n_previews,
             preview_width=self._settings.preview_width,
             limits=asdict(self._limits),
         )
+        self._is_analysing = True
+
+    def analyse(self) -> VideoReading:
+        """Numbers, preview frames and contact sheet. Raises UnreadableVideo, or SandboxFailed if it did not start."""
+        if not self._is_analysing:
+            self._await_ready()
+            self.begin_analysis()
+        self._is_analysing = False
+        said, content = self._answer(_Analysis)
         pieces = _split(content, [*(picture.n_bytes for picture in said.previews), said.n_sheet_bytes])
         if not (pieces and self._are_facts(said.facts) and self._are_previews(said, pieces[:-1])):
             raise _malformed()
@@ -164,8 +173,7 @@ class VideoReader:
     def small_frames(self, destination: Path) -> SmallFrames:
         """Every frame as 160x90 RGB in the new file `destination`. Ends the program. Raises as `analyse` does."""
         said, _ = self._ask(_SmallFrames, op="shrink", limits=asdict(self._limits))
-        assert self._process is not None
-        self._process.kill()  # nobody writes while the file is taken
+        self._running.kill()  # nobody writes while the file is taken
         if said.n_frames > self._limits.max_frames:
             raise _malformed()
         n_bytes = said.n_frames * SMALL_FRAME_BYTES
@@ -217,16 +225,25 @@ class VideoReader:
 
     # the process
 
+    @property
+    def _running(self) -> SandboxedProcess:
+        assert self._process is not None, "start() comes first"
+        return self._process
+
     def _ask(self, form: type[_Form], **request: Any) -> tuple[_Form, bytes]:
         """The answer in its form, and the bytes behind it."""
-        process = self._process
-        assert process is not None, "start() comes first"
-        if not self._is_ready:
-            self._await_ready(process)
-        try:
-            process.send(json.dumps(request).encode() + b"\n")
-        except BrokenPipeError:
-            pass  # it has ended, as is seen below
+        self._await_ready()
+        self._send(**request)
+        return self._answer(form)
+
+    def _send(self, **request: Any) -> None:
+        """The program reads it when its libraries are loaded."""
+        with suppress(BrokenPipeError):  # it has ended, as is seen when the answer does not come
+            self._running.send(json.dumps(request).encode() + b"\n")
+
+    def _answer(self, form: type[_Form]) -> tuple[_Form, bytes]:
+        process = self._running
+        self._await_ready()
         end, message = _await_message(process, self._limits.decode_seconds + _GRACE_SECONDS)
         if message is None:
             _raise_lost(end, process, self._limits)
@@ -236,7 +253,10 @@ class VideoReader:
         except ValidationError:
             raise _malformed() from None
 
-    def _await_ready(self, process: SandboxedProcess) -> None:
+    def _await_ready(self) -> None:
+        if self._is_ready:
+            return
+        process = self._running
         end, message = _await_message(process, _START_SECONDS)
         try:
             _Ready.model_validate_json((message or b"").strip())
