@@ -53,7 +53,9 @@ Count = Annotated[int, Field(ge=0, le=1 << 40)]
 class _Said(BaseModel):
     """The JSON of one answer."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )  # built while Blender runs
 
 
 class _Ready(_Said):

@@ -18,7 +18,7 @@ __all__ = ["no_landlock", "no_user_namespaces"]
 def _forget_refuted() -> Iterator[None]:
     yield
     probe._refuted.clear()
-    probe.best_level.cache_clear()
+    probe._best_level.cache_clear()
 
 
 @pytest.mark.parametrize("level", working_levels(), ids=lambda level: level.name)
