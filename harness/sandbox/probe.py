@@ -32,7 +32,7 @@ def choose_level(mode: SandboxMode, libs: Path | None = None) -> Level:
     if mode == "off":
         return LIMITS_ONLY
     level, why_not = best_level(libs)
-    if mode == "required" and not level.is_sandbox:
+    if mode == "required" and not level.is_bubblewrap:
         raise SandboxUnavailable(f"harness.sandbox is 'required', but {why_not}. Or set it to 'auto' or 'off'.")
     return level
 
@@ -94,11 +94,11 @@ def _trial(level: Level) -> str:
             ended = launch(["/usr/bin/true"], jail, Limits(timeout_seconds=10), level)
         except HarnessError as error:
             said = str(error).strip()[-200:]
-            if not level.is_sandbox:
+            if not level.is_bubblewrap:
                 return f"Landlock does not work here ({said})"
             return (
                 f"bubblewrap does not work here ({said}). "
                 "Usual cause: user namespaces are forbidden by a container or by AppArmor"
             )
-    what = "bubblewrap" if level.is_sandbox else "Landlock"
+    what = "bubblewrap" if level.is_bubblewrap else "Landlock"
     return "" if ended.returncode == 0 else f"{what} ended with {ended.returncode}: {ended.output.text()[-200:]}"
