@@ -134,8 +134,17 @@ def parse_messages(result: bytes) -> Iterator[dict[str, Any]]:
     for line in result.splitlines():
         try:
             message = json.loads(line)
-            message = plain_values(message)
+            if not _is_plain_json(line):
+                message = plain_values(message)
         except (ValueError, RecursionError):
             continue
         if isinstance(message, dict) and isinstance(message.get("kind"), str):
             yield message
+
+
+def _is_plain_json(line: bytes) -> bool:
+    """Whether its texts are plain by themselves: a scene state has thousands, and most lines no other character.
+
+    JSON lets control characters in by an escape alone, but for the last one of ASCII.
+    """
+    return line.isascii() and b"\\" not in line and b"\x7f" not in line
