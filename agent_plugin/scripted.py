@@ -12,15 +12,8 @@ from typing import Any
 import litellm
 from litellm.llms.custom_llm import CustomLLM
 
-from agent_plugin.scripted_file import (
-    PROVIDER,
-    Conversation,
-    ScriptedCall,
-    ScriptedFile,
-    ScriptedTurn,
-    load_scripted,
-    scripted_path,
-)
+from agent_plugin.scripted_file import PROVIDER, ScriptedTurn, load_scripted, scripted_path
+from agent_plugin.scripted_play import Asked, OffScript, about_tokens, arguments_of, next_turn
 
 
 class ScriptedProvider(CustomLLM):
@@ -28,15 +21,13 @@ class ScriptedProvider(CustomLLM):
 
     def completion(self, model: str, messages: list[Any], *_args: Any, **_kwargs: Any) -> litellm.ModelResponse:
         name = f"{PROVIDER}/{model.removeprefix(PROVIDER + '/')}"
-        script = load_scripted(scripted_path(name))
-        conversation = _find_conversation(script, messages, name)
         number = sum(message["role"] == "assistant" for message in messages)
-        if number >= len(conversation.turns):
-            raise _refuse(
-                f"the conversation has {len(conversation.turns)} turns; turn {number + 1} was asked for", name
-            )
-        turn = conversation.turns[number]
-        _check_expectations(turn, number + 1, messages, name)
+        try:
+            turn = next_turn(load_scripted(scripted_path(name)), _asked(messages, number))
+        except OffScript as why:
+            raise litellm.exceptions.BadRequestError(
+                message=f"{name}: {why}", model=name, llm_provider=PROVIDER
+            ) from why
         return _response(turn, number, messages, name)
 
 
@@ -55,31 +46,17 @@ def register_scripted_provider(model_name: str) -> None:
     litellm.register_model({model_name: {**dict.fromkeys(prices, 0.0), "litellm_provider": PROVIDER, "mode": "chat"}})
 
 
-def _find_conversation(script: ScriptedFile, messages: list[dict[str, Any]], name: str) -> Conversation:
-    asked = _text(next((m for m in messages if m["role"] == "user"), {}))
-    fitting = [conversation for conversation in script.conversations if conversation.when in asked]
-    if len(fitting) != 1:
-        known = ", ".join(repr(conversation.when) for conversation in script.conversations)
-        raise _refuse(f"{len(fitting)} conversations fit the task; each answers to a text in it: {known}", name)
-    return fitting[0]
-
-
-def _check_expectations(turn: ScriptedTurn, number: int, messages: list[dict[str, Any]], name: str) -> None:
+def _asked(messages: list[dict[str, Any]], n_replies: int) -> Asked:
     last = max((i for i, m in enumerate(messages) if m["role"] == "assistant"), default=-1)
     answers = messages[last + 1 :]
-    text = "\n".join(_text(message) for message in answers)
-    for expected in turn.expect:
-        if expected not in text:
-            raise _refuse(f"turn {number} expected {expected!r} in the answer, which is:\n{text[:3000]}", name)
-    n_images = sum(
-        part["type"] == "image_url" for m in answers if isinstance(m["content"], list) for part in m["content"]
+    return Asked(
+        brief=_text(next((m for m in messages if m["role"] == "user"), {})),
+        n_replies=n_replies,
+        answer="\n".join(_text(message) for message in answers),
+        n_images=sum(
+            part["type"] == "image_url" for m in answers if isinstance(m["content"], list) for part in m["content"]
+        ),
     )
-    if turn.expect_images is not None and turn.expect_images != n_images:
-        raise _refuse(f"turn {number} expected {turn.expect_images} pictures in the answer; there are {n_images}", name)
-
-
-def _refuse(why: str, name: str) -> Exception:
-    return litellm.exceptions.BadRequestError(message=f"{name}: {why}", model=name, llm_provider=PROVIDER)
 
 
 def _response(turn: ScriptedTurn, number: int, messages: list[dict[str, Any]], name: str) -> litellm.ModelResponse:
@@ -87,14 +64,14 @@ def _response(turn: ScriptedTurn, number: int, messages: list[dict[str, Any]], n
         {
             "id": f"call_{number + 1}_{position}",
             "type": "function",
-            "function": {"name": call.tool, "arguments": _arguments(call)},
+            "function": {"name": call.tool, "arguments": arguments_of(call)},
         }
         for position, call in enumerate(turn.calls, start=1)
     ]
     message: dict[str, Any] = {"role": "assistant", "content": turn.text or None, "tool_calls": calls or None}
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
-    prompt, completion = _tokens(json.dumps(_without_pictures(messages))), _tokens(turn.model_dump_json())
+    prompt, completion = about_tokens(json.dumps(_without_pictures(messages))), about_tokens(turn.model_dump_json())
     seed = json.dumps([name, number, turn.model_dump()], sort_keys=True)
     return litellm.ModelResponse(
         id=f"scripted-{hashlib.sha256(seed.encode()).hexdigest()[:16]}",
@@ -106,10 +83,6 @@ def _response(turn: ScriptedTurn, number: int, messages: list[dict[str, Any]], n
     )
 
 
-def _arguments(call: ScriptedCall) -> str:
-    return call.raw_arguments if call.raw_arguments is not None else json.dumps(call.arguments or {})
-
-
 def _text(message: dict[str, Any]) -> str:
     content = message.get("content") or ""
     return content if isinstance(content, str) else "".join(p["text"] for p in content if p["type"] == "text")
@@ -117,8 +90,3 @@ def _text(message: dict[str, Any]) -> str:
 
 def _without_pictures(messages: list[dict[str, Any]]) -> list[str]:
     return [_text(message) for message in messages]
-
-
-def _tokens(text: str) -> int:
-    """About four characters a token: near enough for a model that does not read."""
-    return max(1, len(text) // 4)

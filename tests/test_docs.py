@@ -6,6 +6,9 @@ from typing import get_args
 
 import pytest
 
+from agent_plugin.loopback.injected import ANSWER_FAULTS, DELIVERY_FAULTS
+from agent_plugin.loopback.refused import RefusalKind
+from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
@@ -21,6 +24,9 @@ SOURCES_OF_PROBLEMS = (
     "harness/video_verdict",
     "agent_plugin/finals",
 )
+
+
+LOOPBACK = (ROOT / "docs/loopback.md").read_text(encoding="utf-8")
 
 
 def table(title: str) -> set[str]:
@@ -54,6 +60,14 @@ def test_every_problem_has_its_line() -> None:
 def test_every_step_outcome_has_its_line() -> None:
     """The table of outcomes is the list of outcomes."""
     assert table("How a step can end") == set(get_args(StepOutcome))
+
+
+def test_every_fault_and_route_of_the_loopback_has_its_line() -> None:
+    """The page names what can be injected, and every way to reach the server."""
+    kinds = re.findall(r"`([a-z_]+)`", "".join(re.findall(r"^\| (`.*?) \|", LOOPBACK, re.MULTILINE)))
+    assert sorted(kinds) == sorted([*get_args(RefusalKind), *ANSWER_FAULTS, *DELIVERY_FAULTS])
+    routes = LOOPBACK.split("## Routes\n")[1]
+    assert [name for name in ROUTES if f"`{name}`" not in routes] == []
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "setup", "help", "bench"])
