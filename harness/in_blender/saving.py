@@ -1,8 +1,14 @@
 """Writes the scene to a file that stands alone: pictures packed, paths relative, no script's handlers run."""
 
+import struct
+import zlib
 from typing import Any
 
 import bpy
+import numpy as np
+
+_DEPTH_WITHOUT_ALPHA = 24
+"""Bits a pixel of an 8-bit picture."""
 
 
 def save_scene(path: str, *, compress: bool = True) -> None:
@@ -23,4 +29,34 @@ def _pack(images: Any) -> None:
         print(error)
     for image in images:
         if image.is_dirty and image.source == "GENERATED":  # painted pixels, which pack_all leaves out
-            image.pack()
+            _pack_painted(image)
+
+
+def _pack_painted(image: Any) -> None:
+    """A picture made without alpha is packed as a file without it, though its pixels may have it and are drawn so."""
+    if image.depth != _DEPTH_WITHOUT_ALPHA or not (pixels := _bytes(image))[..., 3].min(initial=255) < 255:
+        image.pack()
+        return
+    packed = png(pixels)
+    image.pack(data=packed, data_len=len(packed))
+    image.source = "FILE"
+
+
+def _bytes(image: Any) -> np.ndarray:
+    """(rows from the top, columns, RGBA)."""
+    pixels = np.empty(len(image.pixels), dtype=np.float32)
+    image.pixels.foreach_get(pixels)
+    return np.rint(pixels * 255).astype(np.uint8).reshape(image.size[1], image.size[0], 4)[::-1]
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """8-bit RGBA, (rows from the top, columns, 4), as a PNG file."""
+    height, width, _ = pixels.shape
+    unfiltered = np.zeros((height, 1), np.uint8)  # each row begins with the number of its filter
+    rows = np.hstack([unfiltered, pixels.reshape(height, -1)]).tobytes()
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)  # 8 bits, with colours and alpha
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        for name, content in chunks
+    )
