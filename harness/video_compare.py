@@ -42,7 +42,12 @@ from harness.video_reader import VideoReader
 from harness.workspace import take_file
 
 THRESHOLD = 4.0
-"""TODO"""
+"""Grey levels, of a block. Measured: TODO."""
+LASTING = 3
+"""Frames with a block over the threshold, in a film that has so many, make it another one. A single pixel on an
+object's edge falls to the other side of it now and then when a scene is rendered again; it does not do so thrice."""
+FRAME_THRESHOLD = 1.0
+"""Grey levels, of a whole frame: one is enough."""
 CHANGED = 24
 """Of 255, in any colour, from which a pixel counts as changed: over what an encoder does to its neighbours."""
 _FRAMES_AT_ONCE = 64
@@ -73,6 +78,8 @@ class VideoComparison:
     shapes: tuple[Shape, Shape]
     worst_blocks: tuple[Block, ...]
     """Of every frame, the block that differs most; empty where counts or shapes differ."""
+    whole_frames: tuple[float, ...]
+    """The difference of every frame as that of a block, over all its pixels; empty where counts or shapes differ."""
 
     @property
     def worst(self) -> Block | None:
@@ -80,9 +87,21 @@ class VideoComparison:
         return max(self.worst_blocks, key=lambda block: block.difference, default=None)
 
     @property
+    def lasting(self) -> Block | None:
+        """The block that differs least among the LASTING worst ones (all of a shorter film's)."""
+        worst = sorted(self.worst_blocks, key=lambda block: -block.difference)[:LASTING]
+        return worst[-1] if worst else None
+
+    @property
+    def worst_frame(self) -> int:
+        """The first of the frames that differ most as a whole, from 0."""
+        return max(range(len(self.whole_frames)), key=self.whole_frames.__getitem__, default=0)
+
+    @property
     def is_same(self) -> bool:
-        """As many frames of one shape, and none with a block over the threshold."""
-        return self.worst is not None and self.worst.difference <= THRESHOLD
+        """As many frames of one shape, none over its threshold, and blocks over theirs in fewer frames than LASTING."""
+        is_lasting = self.lasting is None or self.lasting.difference > THRESHOLD
+        return not is_lasting and max(self.whole_frames) <= FRAME_THRESHOLD
 
 
 def compare_videos(first: Path, second: Path, settings: HarnessSettings) -> VideoComparison:
@@ -130,11 +149,14 @@ def _both(
 def compare(first: Sketches, second: Sketches) -> VideoComparison:
     """Compare what was read of two videos with the same signs, a few frames at a time."""
     blocks: list[Block] = []
+    frames: list[float] = []
     shape = first.shape
     if (first.n_frames, shape) == (second.n_frames, second.shape):
-        for number, (before, after) in enumerate(zip(_pieces(first), _pieces(second), strict=True)):
-            blocks += _worst_blocks(_differences(before, after, shape), shape, number * _FRAMES_AT_ONCE)
-    return VideoComparison((first.n_frames, second.n_frames), (shape, second.shape), tuple(blocks))
+        for before, after in zip(_pieces(first), _pieces(second), strict=True):
+            squares = _mean_squares(before, after)
+            frames += [float(square) ** 0.5 for square in _of_frames(squares, shape)]
+            blocks += _worst_blocks(squares, shape, len(blocks))
+    return VideoComparison((first.n_frames, second.n_frames), (shape, second.shape), tuple(blocks), tuple(frames))
 
 
 _Numbers = npt.NDArray[np.int16]
@@ -159,13 +181,23 @@ def _pieces(sketches: Sketches) -> Iterator[_Floats]:
         yield np.frombuffer(piece, np.int16).reshape(-1, n_rows, n_columns, SUMS).astype(np.float32)
 
 
-def _differences(first: _Floats, second: _Floats, shape: Shape) -> _Floats:
-    """(frames, rows, columns) root mean squares, the largest of brightness and colours."""
+def _mean_squares(first: _Floats, second: _Floats) -> _Floats:
+    """(frames, rows, columns, planes) of brightness and colours; where the edge cuts a block, as if it were whole."""
     squares = ((first - second) / SUM_STEPS) ** 2
     planes = np.split(squares, [LUMA_SUMS, LUMA_SUMS + CHROMA_SUMS], axis=3)
-    means = np.max([plane.mean(axis=3) for plane in planes], axis=0)
-    roots: _Floats = np.sqrt(means / _filled(shape))
-    return roots
+    return np.stack([plane.mean(axis=3) for plane in planes], axis=3)
+
+
+def _of_frames(squares: _Floats, shape: Shape) -> _Floats:
+    """(frames,) mean squares, of brightness or a colour, whichever is the largest."""
+    largest: _Floats = squares.sum(axis=(1, 2)).max(axis=1) / _filled(shape).sum()
+    return largest
+
+
+def _worst_blocks(squares: _Floats, shape: Shape, start: int) -> Iterator[Block]:
+    for number, frame in enumerate(np.sqrt(squares.max(axis=3) / _filled(shape)), start):
+        row, column = divmod(int(frame.argmax()), shape.grid[1])
+        yield Block(number, column * shape.block, row * shape.block, float(frame[row, column]))
 
 
 def _filled(shape: Shape) -> _Floats:
@@ -175,9 +207,3 @@ def _filled(shape: Shape) -> _Floats:
         for size, n in zip((shape.height, shape.width), shape.grid, strict=True)
     )
     return np.outer(rows, columns).astype(np.float32)
-
-
-def _worst_blocks(differences: _Floats, shape: Shape, start: int) -> Iterator[Block]:
-    for number, frame in enumerate(differences, start):
-        row, column = divmod(int(frame.argmax()), shape.grid[1])
-        yield Block(number, column * shape.block, row * shape.block, float(frame[row, column]))

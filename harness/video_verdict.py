@@ -19,7 +19,14 @@ from harness.sandbox import Bind
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.video import Shape, UnreadableVideo
-from harness.video_compare import THRESHOLD, VideoComparison, changed_share, compare_videos
+from harness.video_compare import (
+    FRAME_THRESHOLD,
+    LASTING,
+    THRESHOLD,
+    VideoComparison,
+    changed_share,
+    compare_videos,
+)
 from harness.workspace import NotTaken, take_file
 
 _SCENE, _RENDER, _FLAT = "scene.blend", "judge.mp4", "flat.mp4"
@@ -65,6 +72,7 @@ class SceneRender:
                 "n_frames": list(self.comparison.n_frames),
                 "shapes": [asdict(shape) for shape in self.comparison.shapes],
                 "worst_block": asdict(worst) if worst else None,
+                "worst_whole_frame": max(self.comparison.whole_frames, default=None),
             }
             if self.comparison
             else None,
@@ -168,10 +176,13 @@ def difference_text(comparison: VideoComparison) -> str:
     if worst is None:
         video, scene = map(_shape_text, comparison.shapes)
         return f"its frames have {video}, the scene's {scene}"
-    block = comparison.shapes[0].block
+    frame, side = comparison.worst_frame, comparison.shapes[0].block
+    block = comparison.lasting if comparison.lasting and comparison.lasting.difference > THRESHOLD else worst
     return (
-        f"a block of frame {worst.frame + 1} ({block}x{block} pixels, {worst.left} from the left, {worst.top} from "
-        f"above) differs by {worst.difference:.1f} grey levels of 255 ({THRESHOLD:.1f} are allowed)"
+        f"a block of frame {block.frame + 1} ({side}x{side} pixels, {block.left} from the left, {block.top} from "
+        f"above) differs by {block.difference:.1f} grey levels of 255 ({THRESHOLD:g} are allowed, more in up to "
+        f"{LASTING - 1} frames), frame {frame + 1} as a whole by {comparison.whole_frames[frame]:.2f} "
+        f"({FRAME_THRESHOLD:g} are allowed)"
     )
 
 

@@ -151,8 +151,8 @@ thing.keyframe_insert('rotation_euler', frame=8)
 )
 """14 grey levels brighter than the background."""
 
-FAINT_CUBE = _FLAT + "bpy.ops.mesh.primitive_cube_add(size=0.8, location=(0, 0, 2.2)); thing = even((0.214,) * 3)\n"
-"""5 grey levels brighter than the background."""
+FAINT_CUBE = _FLAT + "bpy.ops.mesh.primitive_cube_add(size=0.8, location=(0, 0, 2.2)); thing = even((0.228,) * 3)\n"
+"""8 grey levels brighter than the background."""
 
 FOUR_PIXELS = (
     _FLAT

@@ -10,7 +10,15 @@ import pytest
 from harness.in_sandbox.frame_sketches import write_sketches
 from harness.settings import HarnessSettings
 from harness.video import Shape, Sketches, UnreadableVideo, VideoLimits
-from harness.video_compare import THRESHOLD, Block, VideoComparison, changed_share, compare, compare_videos
+from harness.video_compare import (
+    FRAME_THRESHOLD,
+    THRESHOLD,
+    Block,
+    VideoComparison,
+    changed_share,
+    compare,
+    compare_videos,
+)
 from tests.harness.videos import Pixels, moving_bars, turned, video
 
 BLENDER = Path(__file__).parents[2] / ".venv-blender" / "bin" / "python"
@@ -47,9 +55,8 @@ def test_equal_frames_do_not_differ(tmp_path: Path) -> None:
     """Every frame has its worst block, and it is 0."""
     frames = np.random.default_rng(1).integers(0, 256, (3, 90, 160, 3), np.uint8)
     found = compared(tmp_path, frames, frames)
-    assert found == VideoComparison(
-        (3, 3), (found.shapes[0], found.shapes[0]), tuple(Block(n, 0, 0, 0.0) for n in range(3))
-    )
+    assert found.worst_blocks == tuple(Block(n, 0, 0, 0.0) for n in range(3))
+    assert found.whole_frames == (0.0, 0.0, 0.0)
     assert found.is_same
 
 
@@ -107,12 +114,21 @@ def test_a_change_of_colour_counts(tmp_path: Path) -> None:
     assert found.worst.difference > THRESHOLD
 
 
-def test_the_threshold_itself_is_tolerated() -> None:
-    """What is as large as it is the same."""
+def test_the_thresholds_themselves_are_tolerated() -> None:
+    """A block over its threshold in less than three frames is, a frame over its own is not, nor three blocks."""
     shape = Shape(160, 90, (1, 1))
-    for difference, is_same in ((THRESHOLD, True), (1.01 * THRESHOLD, False)):
-        found = VideoComparison((1, 1), (shape, shape), (Block(0, 0, 0, difference),))
-        assert found.is_same == is_same
+
+    def is_same(blocks: list[float], frame: float) -> bool:
+        worst = tuple(Block(n, 0, 0, difference) for n, difference in enumerate(blocks))
+        n = len(blocks)
+        return VideoComparison((n, n), (shape, shape), worst, (0.0,) * (n - 1) + (frame,)).is_same
+
+    over = 1.01 * THRESHOLD
+    assert is_same([THRESHOLD] * 4, FRAME_THRESHOLD)
+    assert is_same([over, over, THRESHOLD, 0], 0)
+    assert not is_same([over, 0, over, over], 0)
+    assert not is_same([over], 0)
+    assert not is_same([0] * 4, 1.01 * FRAME_THRESHOLD)
 
 
 def test_counts_and_shapes_are_compared_first(tmp_path: Path) -> None:
