@@ -28,18 +28,25 @@ def _pack(images: Any) -> None:
     except RuntimeError as error:  # a missing picture is the checks' business
         print(error)
     for image in images:
-        if image.is_dirty and image.source == "GENERATED":  # painted pixels, which pack_all leaves out
-            _pack_painted(image)
+        is_painted = image.is_dirty and image.source == "GENERATED"  # which pack_all leaves out
+        if is_painted or image.packed_file:
+            is_kept = _keep_alpha(image)
+            if is_painted and not is_kept:
+                image.pack()
 
 
-def _pack_painted(image: Any) -> None:
-    """A picture made without alpha is packed as a file without it, though its pixels may have it and are drawn so."""
-    if image.depth != _DEPTH_WITHOUT_ALPHA or not (pixels := _bytes(image))[..., 3].min(initial=255) < 255:
-        image.pack()
-        return
+def _keep_alpha(image: Any) -> bool:
+    """Pack it here, if it needs to be: Blender packs a picture that was made without alpha as a file without it, though
+    its pixels may have it and are drawn so. The script may have packed it so itself."""
+    if image.depth != _DEPTH_WITHOUT_ALPHA or not image.has_data or image.source not in {"GENERATED", "FILE"}:
+        return False
+    pixels = _bytes(image)
+    if pixels[..., 3].min(initial=255) == 255:
+        return False
     packed = png(pixels)
     image.pack(data=packed, data_len=len(packed))
     image.source = "FILE"
+    return True
 
 
 def _bytes(image: Any) -> np.ndarray:

@@ -165,6 +165,10 @@ FORGERIES: dict[str, tuple[str, str]] = {
     ),
     "a painting in layers": (f"{FILM}{painted.LAYERED}{RENDER}", "pictures_fill_frame"),
     "a painting on another tile": (f"{FILM}{painted.TILED}{RENDER}", "pictures_fill_frame"),
+    "a painting as the environment": (
+        f"{FILM}PAINTED = True\n{painted.ENVIRONMENT}{RENDER}",
+        "pictures_fill_frame",
+    ),
     "measuring broken by a name": (
         f"{FILM}HIDDEN = ()\n{painted.COMPOSITED}{painted.UNREADABLE_NAME}{RENDER}{painted.SPOIL_NAME}",
         "run_not_finished",

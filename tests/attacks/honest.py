@@ -2,6 +2,7 @@
 
 import random
 
+from tests.attacks import painted
 from tests.conftest import RENDER, film
 
 FILM = f"import math, os, sys\n{film(160, 90, 8, 'FXAA')}"
@@ -146,6 +147,7 @@ scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = 'CYCLES'
 scene.render.use_motion_blur = True
 """,
     "orthographic": "scene.camera.data.type = 'ORTHO'; scene.camera.data.ortho_scale = 8",
+    "lit by an environment": f"PAINTED = False\n{painted.ENVIRONMENT}scene.render.film_transparent = True",
     "film transparent": "scene.render.film_transparent = True",
     "frame step": "scene.frame_step, scene.frame_end = 2, 16",
     "frames from 100": """

@@ -171,3 +171,18 @@ thing = even((0.4, 0.4, 0.4)); thing.data.body, thing.data.size = 'approved', 0.
 """Letters of four pixels, with strokes under one."""
 
 GONE = "bpy.data.objects.remove(thing)\n"
+
+ENVIRONMENT = """
+import numpy
+sky = bpy.data.images.new('sky', 64, 32)
+soft = numpy.linspace(0.3, 0.6, 32)[:, None, None] * numpy.ones((1, 64, 4))
+painting = numpy.kron(numpy.random.RandomState(1).rand(8, 16, 4), numpy.ones((4, 4, 1)))
+sky.pixels.foreach_set((painting if PAINTED else soft).astype('f').ravel()); sky.update(); sky.pack()
+scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = 'CYCLES', 1, False
+scene.world = bpy.data.worlds.new('sky'); scene.world.use_nodes = True
+tree = scene.world.node_tree
+node = tree.nodes.new('ShaderNodeTexEnvironment'); node.image = sky
+tree.links.new(node.outputs[0], tree.nodes['Background'].inputs[0])
+scene.view_settings.view_transform, scene.render.use_persistent_data = 'Standard', True
+"""
+"""In Cycles (Workbench draws no environment): a soft sky, or with PAINTED a painting."""
