@@ -43,10 +43,10 @@ from harness.workspace import take_file
 
 THRESHOLD = 4.0
 """Grey levels, of a block. Measured (`tests/bench/honest_renders.py`, 2 cores under load, 8 frames of 160x90 at every
-quality): of 200 honest films 199 gave exactly 0.0 and one 5.0 in its worst frame, before the frames were counted; of 53
-others, and 7 of 640x360 with 48 frames, all 0.0; a scene of geometry nodes once 1.1 in six frames. That lasting noise is
-a quarter of this. Planted (`tests/attacks`): single pixels of 8 levels in noise give 8.7, an object 8 levels brighter
-9.7, one of four pixels 19, thin letters 20, a figure 14 levels brighter 16, a checker of 2x2 pixels 112."""
+quality): of 200 honest films 199 gave exactly 0.0 and one 5.0 in its worst frame, before the frames were counted; 53
+others, and 7 of 640x360 with 48 frames, all 0.0; a scene of geometry nodes once 1.1 in six frames. That lasting noise
+is a quarter of this. Planted (`tests/attacks`): noise of single pixels gives 8.7, an object 8 levels brighter 9.7, one
+of four pixels 19, thin letters 20, a figure 14 levels brighter 16, a checker of 2x2 pixels 112."""
 LASTING = 3
 """Frames with a block over the threshold, in a film that has so many, make it another one. A single pixel on an
 object's edge falls to the other side of it now and then when a scene is rendered again; it does not do so thrice."""
