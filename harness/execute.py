@@ -10,6 +10,7 @@ import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from harness.blender import BlenderRun, level_in_force, run_in_blender
 from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError, parse_script_error
@@ -27,6 +28,8 @@ from harness.run_problems import (
     animated_by_code_warning,
     early_exit_warning,
     end_problem,
+    frame_range_changed_warning,
+    other_scene_warning,
     scene_not_measured_warning,
     script_error_problem,
     script_missing_problem,
@@ -207,6 +210,7 @@ class _Judgement:
             return [script_error_problem(error, self.script)]
         ended = self.run.message("ended") or {}
         warnings = [animated_by_code_warning(code)] if (code := _animating_code(ended)) else []
+        warnings += _changed_since_render(ended.get("since_render"))
         if ended.get("exit_code") == 0:
             warnings.append(early_exit_warning(self.script, _line(ended)))
         if self.run.message("scene") is None:
@@ -259,6 +263,21 @@ class _Judgement:
 def _animating_code(ended: dict[str, object]) -> list[str]:
     code = ended.get("animating_code")
     return [str(name)[:120] for name in code[:20]] if isinstance(code, list) else []
+
+
+def _changed_since_render(changed: object) -> list[Problem]:
+    """What `run_script.LastRender` says, checked again."""
+    if not isinstance(changed, dict):
+        return []
+    names = [changed.get(name) for name in ("rendered_scene", "active_scene")]
+    if all(isinstance(name, str) for name in names):
+        return [other_scene_warning(*(plain(str(name))[:64] for name in names))]
+    rendered, now = changed.get("rendered_frames"), changed.get("frames")
+    return [frame_range_changed_warning(rendered, now)] if _is_range(rendered) and _is_range(now) else []
+
+
+def _is_range(numbers: object) -> TypeGuard[list[int]]:
+    return isinstance(numbers, list) and len(numbers) == 3 and all(type(n) is int for n in numbers)
 
 
 def _line(ended: dict[str, object]) -> int | None:

@@ -30,7 +30,19 @@ from harness.sandbox import REQUEST_FD, RESULT_FD, Bind, Jail, Limits, Sandboxed
 from harness.sandbox.jail import HOME
 from harness.sandbox.process import WatchEnd
 from harness.settings import HarnessSettings
-from harness.video import SMALL_FRAME_BYTES, Frame, SmallFrames, UnreadableVideo, VideoFacts, VideoLimits, VideoReading
+from harness.video import (
+    SKETCH_BYTES,
+    SMALL_FRAME_BYTES,
+    SUMS,
+    Frame,
+    Shape,
+    Sketches,
+    SmallFrames,
+    UnreadableVideo,
+    VideoFacts,
+    VideoLimits,
+    VideoReading,
+)
 from harness.workspace import NotTaken, take_file
 
 PROGRAM = PROJECT_DIR / "harness/in_sandbox/read_video.py"
@@ -86,6 +98,12 @@ class _Analysis(_Said):
 class _SmallFrames(_Said):
     kind: Literal["small_frames"]
     n_frames: Annotated[int, Field(ge=1)]
+
+
+class _Sketches(_Said):
+    kind: Literal["sketches"]
+    n_frames: Annotated[int, Field(ge=1)]
+    shape: Shape
 
 
 class _Sheet(_Said):
@@ -175,16 +193,29 @@ class VideoReader:
     def small_frames(self, destination: Path) -> SmallFrames:
         """Every frame as 160x90 RGB in the new file `destination`. Ends the program. Raises as `analyse` does."""
         said, _ = self._ask(_SmallFrames, op="shrink", limits=asdict(self._limits))
-        self._running.kill()  # nobody writes while the file is taken
-        if said.n_frames > self._limits.max_frames:
+        self._take("frames", destination, said.n_frames, SMALL_FRAME_BYTES)
+        return SmallFrames(destination, said.n_frames)
+
+    def sketches(self, destination: Path, key: int) -> Sketches:
+        """Every frame's sums (`key` chooses the signs) in the new file `destination`. As `small_frames` otherwise."""
+        said, _ = self._ask(_Sketches, op="sketch", key=key, limits=asdict(self._limits))
+        shape = said.shape
+        if min(shape.width, shape.height) < 1 or shape.width * shape.height > self._limits.max_pixels:
             raise _malformed()
-        n_bytes = said.n_frames * SMALL_FRAME_BYTES
+        self._take("sketches", destination, said.n_frames, math.prod(shape.grid) * SUMS * 2)
+        return Sketches(destination, said.n_frames, shape)
+
+    def _take(self, name: str, destination: Path, n_frames: int, frame_bytes: int) -> None:
+        """The file that the program wrote; the program is ended first, so that nobody writes meanwhile."""
+        self._running.kill()
+        if n_frames > self._limits.max_frames:
+            raise _malformed()
+        n_bytes = n_frames * frame_bytes
         try:
-            if take_file(self._own, "frames", destination, max_bytes=n_bytes) != n_bytes:
+            if take_file(self._own, name, destination, max_bytes=n_bytes) != n_bytes:
                 raise _malformed()
         except (FileNotFoundError, NotTaken) as error:
             raise _malformed() from error
-        return SmallFrames(destination, said.n_frames)
 
     def contact_sheet(self, frames: Sequence[Frame], labels: Sequence[str]) -> bytes:
         """A PNG of these frames, each under its label. No video is needed. Raises as `analyse` does."""
@@ -364,15 +395,15 @@ def _jail(agent: PythonEnvironment, program: Path, packages: Sequence[Path], *, 
 
 def _process_limits(settings: HarnessSettings, video: VideoLimits) -> Limits:
     """Limits of the program. Its time is that of Blender, for which it waits, and of its own work."""
-    small_frames_mb = (video.max_frames * SMALL_FRAME_BYTES >> 20) + 1
+    frames_mb = (video.max_frames * max(SMALL_FRAME_BYTES, SKETCH_BYTES) >> 20) + 1
     return Limits(
         timeout_seconds=2 * settings.exec_timeout + video.decode_seconds + _SPARE_SECONDS,
         memory_mb=MEMORY_MB,
         max_processes=32,
         output_mb=1,
         result_mb=_RESULT_MB,
-        max_file_mb=small_frames_mb,
-        disk_mb=small_frames_mb,
+        max_file_mb=frames_mb,
+        disk_mb=frames_mb,
         max_files=100,
         tmp_mb=_TMP_MB,
     )
