@@ -4,11 +4,11 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3.11 /usr/bin/python3.11 python3; do \
 	"$$p" -c 'import sys; raise SystemExit(sys.version_info[:2] != (3, 11))' 2>/dev/null && { command -v "$$p"; break; }; done)
 BIN := .venv/bin
-# What hostile code tries, and what may be left behind: a suite of its own, so that both stay short
+# What hostile code tries, and what may be left behind
 ATTACKS := tests/attacks tests/harness/sandbox tests/harness/test_hostile_runs.py tests/harness/test_session_ends.py
-RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
+RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 
-.PHONY: help setup demo test attacks routes test-fast lint types format bench clean
+.PHONY: help setup demo check-demo test attacks routes test-fast lint types format bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -32,8 +32,14 @@ setup: .venv-blender/.ready  ## the agent's environment, Blender's, Mesa and the
 demo: setup  ## five agent episodes: real Blender, real renders, judged and recorded
 	@$(BIN)/blendscribe run configs/demo/tasks.yaml -m scripted/demo -o $(RUN)
 
-test: setup lint types  ## lint, types, then the tests but those of `make attacks` and `make routes`
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(ATTACKS:%=--ignore %) --ignore tests/routes
+check-demo: demo  ## the same, and then the tests of what it recorded
+	DEMO_RUN=$(RUN) $(BIN)/pytest tests/e2e
+
+# Suites of their own, so that each stays short
+SUITES := tests/e2e tests/routes $(ATTACKS)
+
+test: setup lint types  ## lint, types, then the tests but those of `make attacks`, `make routes` and `make check-demo`
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(SUITES:%=--ignore %)
 
 attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
 	$(BIN)/pytest -n 2 $(ATTACKS) --durations 5 --junitxml attacks.xml -o junit_logging=system-out

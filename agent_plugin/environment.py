@@ -130,7 +130,7 @@ class BlenderEnvironment:
             **harness.model_dump(mode="json", exclude={"bpy_python", "bpy_libs"}),
             "timeout": self.config.timeout,
             "start": self.config.start.model_dump(),
-            "cwd": "/workspace" if level_in_force(harness).is_sandbox else str(self.workspace),
+            "cwd": "/workspace" if level_in_force(harness).is_bubblewrap else str(self.workspace),
             **kwargs,
         }
 

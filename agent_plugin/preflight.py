@@ -7,7 +7,6 @@ from typing import Any
 
 from agent_plugin.faults import BadInput, Fault
 from agent_plugin.scripted_file import PROVIDER, load_scripted, scripted_path
-from harness.blender import level_in_force
 from harness.errors import HarnessError
 from harness.isolation import Isolation, measured_isolation
 from harness.sandbox import LevelName, is_at_least
@@ -33,18 +32,6 @@ def model_faults(models: Sequence[str]) -> list[Fault]:
         if (other := folders.setdefault(folder_name(name), name)) != name:
             faults.append(Fault(f"-m {name}", "", f"has the same folder name as {other}; give them runs of their own"))
     return faults
-
-
-def check_machine(wanted: Sequence[HarnessSettings]) -> None:
-    """Raises BadInput when no Blender interpreter is there, or not the sandbox that the settings require."""
-    faults = []
-    for settings in wanted:
-        try:
-            level_in_force(settings)
-        except HarnessError as error:
-            faults.append(Fault("", "", str(error)))
-    if faults:
-        raise BadInput(list(dict.fromkeys(faults)))
 
 
 def check_isolation(wanted: Sequence[HarnessSettings], allowed: LevelName) -> tuple[Isolation, ...]:

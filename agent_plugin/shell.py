@@ -54,14 +54,14 @@ def run_bash(
     level = level_in_force(settings)
     limits = replace(settings.limits, timeout_seconds=timeout_seconds)
     with private_folder("tools") as tools:
-        make_jail = _jail if level.is_sandbox else _bare_jail
+        make_jail = _jail if level.is_bubblewrap else _bare_jail
         jail = make_jail(workspace, settings, blender, libs, tools)
         jail = replace(jail, environment={**jail.environment, **variables}, tmp_mb=limits.tmp_mb)
         return launch([_bash(level), "-c", command], jail, limits, level)
 
 
 def _bash(level: Level) -> str:
-    return "/bin/bash" if level.is_sandbox else shutil.which("bash") or "/bin/sh"
+    return "/bin/bash" if level.is_bubblewrap else shutil.which("bash") or "/bin/sh"
 
 
 def _jail(

@@ -21,7 +21,7 @@ from harness.interpreter import (
     shader_cache_dir,
 )
 from harness.plain_text import plain_values
-from harness.sandbox import RESULT_FD, Bind, Exit, Jail, Level, LevelName, Limits, choose_level, launch
+from harness.sandbox import RESULT_FD, Bind, Exit, Jail, Level, LevelName, Limits, Midway, choose_level, launch
 from harness.sandbox.jail import HOME, Word, identity_files
 from harness.settings import HarnessSettings
 
@@ -96,11 +96,13 @@ def run_in_blender(
     binds: Sequence[Bind] = (),
     level: Level | None = None,
     meanwhile: Callable[[], object] = lambda: None,
+    midway: tuple[str, Callable[[], object]] | None = None,
 ) -> BlenderRun:
     """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace; it sees `binds` too.
 
-    `meanwhile` is called once Blender has been started, and should soon return: nothing is measured before. Without a
-    `level`, it is that of the settings.
+    `meanwhile` is called once Blender has been started, `midway`'s function once a message of the kind that it names
+    has come; both should soon return, since nothing is measured before. Without a `level`, it is that of the
+    settings.
     Raises InterpreterMissing, SandboxUnavailable or SandboxFailed.
     """
     environment = find_environment(settings)
@@ -110,7 +112,8 @@ def run_in_blender(
     command = blender_command(environment, program, [RESULT_FD, *arguments])
     with private_shader_cache(shader_cache_dir(environment)) as cache:
         jail = blender_jail(environment, libs, cache, workspace, limits, binds)
-        ended = launch(command, jail, limits, level, meanwhile=meanwhile)
+        then = Midway(f'{{"kind": "{midway[0]}"'.encode(), midway[1]) if midway else None
+        ended = launch(command, jail, limits, level, meanwhile=meanwhile, midway=then)
     return BlenderRun(exit=ended, messages=tuple(parse_messages(ended.result)), level=level.name)
 
 
@@ -131,8 +134,17 @@ def parse_messages(result: bytes) -> Iterator[dict[str, Any]]:
     for line in result.splitlines():
         try:
             message = json.loads(line)
-            message = plain_values(message)
+            if not _is_plain_json(line):
+                message = plain_values(message)
         except (ValueError, RecursionError):
             continue
         if isinstance(message, dict) and isinstance(message.get("kind"), str):
             yield message
+
+
+def _is_plain_json(line: bytes) -> bool:
+    """Whether its texts are plain by themselves: a scene state has thousands, and most lines no other character.
+
+    JSON lets control characters in by an escape alone, but for the last one of ASCII.
+    """
+    return line.isascii() and b"\\" not in line and b"\x7f" not in line

@@ -258,7 +258,7 @@ def _sandbox(machine: Machine) -> Finding:
     mode = machine.settings.sandbox
     if mode == "off":
         return warning(f"switched off; {level.name} would work", "Set harness.sandbox to 'auto'.")
-    if level.is_sandbox:
+    if level.is_bubblewrap:
         if level.name == "bwrap":
             return warning(f"bwrap: {why_not or 'no filter of system calls for this architecture'}", "Use x86_64.")
         return ok(f"{level.name} ({level.bwrap}){_whose(level)}")

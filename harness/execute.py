@@ -6,11 +6,11 @@ The agent's tool and the final verdict both call `execute`, so a script is judge
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from harness.blender import BlenderRun, level_in_force, run_in_blender
 from harness.execution import ExecutionResult, Log, Outcome, Problem, ScriptError, parse_script_error
@@ -28,16 +28,18 @@ from harness.run_problems import (
     animated_by_code_warning,
     early_exit_warning,
     end_problem,
+    frame_range_changed_warning,
+    other_scene_warning,
     scene_not_measured_warning,
     script_error_problem,
     script_missing_problem,
 )
+from harness.run_video import RunVideo
 from harness.sandbox import Bind, Usage
 from harness.sandbox.jail import Word
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.video import UnreadableVideo, VideoReading
-from harness.video_reader import VideoReader
 from harness.workspace import (
     PREVIEW_NAME,
     FileStamp,
@@ -74,7 +76,7 @@ def execute(
     for stale in (settings.output_video, PREVIEW_NAME):
         remove_entry(workspace / stale)
     before = list_files(workspace)
-    with VideoReader(settings) as reader, private_folder("scene") as out:
+    with RunVideo(workspace, settings) as video, private_folder("scene") as out:
         saved: list[Word] = [out / "scene.blend"] if keep_scene else []
         run = run_in_blender(
             "run_script.py",
@@ -82,12 +84,13 @@ def execute(
             workspace=workspace,
             settings=settings,
             binds=[Bind(out, "/scene", is_writable=True)] if keep_scene else [],
-            meanwhile=reader.start,  # nobody waits for its libraries then; begun earlier, it would hold up Blender
+            meanwhile=video.start,  # begun earlier, it would hold up Blender
+            midway=("ended", video.begin),
         )
         reopen(workspace)
         if keep_scene:
             _keep_scene(out, keep_scene, settings)
-        return _Judgement(script, workspace, settings, run, before, reader).result(keep_video)
+        return _Judgement(script, workspace, settings, run, before, video).result(keep_video)
 
 
 def _keep_scene(folder: Path, destination: Path, settings: HarnessSettings) -> None:
@@ -144,7 +147,7 @@ class _Judgement:
     settings: HarnessSettings
     run: BlenderRun
     before: dict[str, FileStamp]
-    reader: VideoReader
+    video: RunVideo
 
     def result(self, keep_video: Path | None) -> ExecutionResult:
         outcome, error = self._outcome()
@@ -207,6 +210,7 @@ class _Judgement:
             return [script_error_problem(error, self.script)]
         ended = self.run.message("ended") or {}
         warnings = [animated_by_code_warning(code)] if (code := _animating_code(ended)) else []
+        warnings += _changed_since_render(ended.get("since_render"))
         if ended.get("exit_code") == 0:
             warnings.append(early_exit_warning(self.script, _line(ended)))
         if self.run.message("scene") is None:
@@ -223,8 +227,7 @@ class _Judgement:
             return None, []
         name, is_finished = self.settings.output_video, outcome == "ok"
         try:
-            take_file(self.workspace, name, self.reader.video, max_bytes=self.settings.max_file_mb << 20)
-            reading = self.reader.analyse()
+            reading = self.video.reading(keep=keep)
         except FileNotFoundError:
             line = _line(self.run.message("ended") or {}) if self._left_early() else None
             return None, [not_rendered_problem(name, written, exit_line=line)] if is_finished else []
@@ -232,8 +235,6 @@ class _Judgement:
             return None, [not_taken_problem(str(error), name)]
         except UnreadableVideo as error:
             return None, [unreadable_problem(error, name)] if is_finished else []
-        if keep is not None:
-            shutil.copyfile(self.reader.video, keep)
         return reading, video_problems(reading.facts, scene, self.settings) if is_finished else []
 
     def _left_early(self) -> bool:
@@ -262,6 +263,21 @@ class _Judgement:
 def _animating_code(ended: dict[str, object]) -> list[str]:
     code = ended.get("animating_code")
     return [str(name)[:120] for name in code[:20]] if isinstance(code, list) else []
+
+
+def _changed_since_render(changed: object) -> list[Problem]:
+    """What `run_script.LastRender` says, checked again."""
+    if not isinstance(changed, dict):
+        return []
+    names = [changed.get(name) for name in ("rendered_scene", "active_scene")]
+    if all(isinstance(name, str) for name in names):
+        return [other_scene_warning(*(plain(str(name))[:64] for name in names))]
+    rendered, now = changed.get("rendered_frames"), changed.get("frames")
+    return [frame_range_changed_warning(rendered, now)] if _is_range(rendered) and _is_range(now) else []
+
+
+def _is_range(numbers: object) -> TypeGuard[list[int]]:
+    return isinstance(numbers, list) and len(numbers) == 3 and all(type(n) is int for n in numbers)
 
 
 def _line(ended: dict[str, object]) -> int | None:

@@ -21,6 +21,7 @@ UNREADABLE_FIXES = {
     "video_no_video_stream": "Render the animation into it; ffmpeg.codec must not be 'NONE'.",
     "video_no_frames": "Set scene.frame_start and scene.frame_end, then render with animation=True.",
     "video_corrupt": "Render it again, and do not change the file afterwards.",
+    "video_turned": "Let Blender write it, turn the camera and not the file, and do not change the file afterwards.",
     "video_too_large": "Lower the resolution or the number of frames to what the task asks.",
     "video_decode_timeout": "Use a plain H.264 MP4 at the size that the task asks.",
 }

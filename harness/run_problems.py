@@ -74,6 +74,33 @@ def animated_by_code_warning(code: Sequence[str]) -> Problem:
     )
 
 
+def other_scene_warning(rendered: str, active: str) -> Problem:
+    """The final check renders the scene that is active at the end."""
+    return Problem(
+        "other_scene_rendered",
+        "warning",
+        f"The scene that was rendered, '{rendered}', is not the one that is active at the end, '{active}', which the "
+        "final check renders and compares.",
+        where=f"scene '{active}'",
+        fix=f"bpy.context.window.scene = bpy.data.scenes[{rendered!r}], then bpy.ops.render.render(animation=True) "
+        "without another scene's name, and leave it active.",
+    )
+
+
+def frame_range_changed_warning(rendered: Sequence[int], now: Sequence[int]) -> Problem:
+    """Ranges are first frame, last frame and step."""
+    (start, end, step), at_end = rendered, "{} to {}, step {}".format(*now)
+    return Problem(
+        "frame_range_changed",
+        "warning",
+        f"The frame range changed after the render: {start} to {end}, step {step}, were rendered, the scene now says "
+        f"{at_end}, which the final check renders and compares.",
+        where="scene.frame_start, scene.frame_end, scene.frame_step",
+        fix=f"Set the range before the render, and leave it: frame_start = {start}, frame_end = {end}, "
+        f"frame_step = {step}.",
+    )
+
+
 def end_problem(outcome: Outcome, ended: Exit, settings: HarnessSettings) -> Problem:
     """One problem for a process that did not come to the end of its script."""
     if outcome == "timeout":

@@ -9,7 +9,7 @@ Position = tuple[float, float, float]
 
 
 class _Facts(BaseModel):
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, defer_build=True)  # built while Blender runs
 
 
 class Animated(_Facts):

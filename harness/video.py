@@ -7,11 +7,23 @@ They are measured by `harness/in_sandbox/video_analysis.py` in a process of its 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 SMALL_WIDTH, SMALL_HEIGHT = 160, 90
 SMALL_FRAME_BYTES = SMALL_WIDTH * SMALL_HEIGHT * 3
+MAX_BLOCKS = 2304
+"""Of one frame in a sketch: 64x36 in a picture of 16:9, so that a block of 1080p has 30x30 pixels."""
+_LEAST_BLOCK = 8
+"""Pixels; H.264 predicts and transforms in 16, 8 and 4."""
+LUMA_SUMS, CHROMA_SUMS = 8, 4
+"""Of each block of a sketch, in the brightness, and in each of the two colour differences."""
+SUMS = LUMA_SUMS + 2 * CHROMA_SUMS
+SUM_STEPS = 16
+"""Of a sum's unit, one grey level of the block's root mean square."""
+SKETCH_BYTES = MAX_BLOCKS * SUMS * 2
+"""Of one frame at most."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,8 @@ class UnreadableVideo(Exception):
     """This file is not a video that can be judged. `code` is one of the codes below, `message` says what and where.
 
     video_empty_file · video_not_a_video (cannot be opened) · video_no_video_stream · video_no_frames ·
-    video_corrupt (cannot be decoded) · video_too_large (bytes, pixels, frames or samples) · video_decode_timeout
+    video_corrupt (cannot be decoded) · video_turned (a player would turn or mirror its frames) · video_too_large
+    (bytes, pixels, frames or samples) · video_decode_timeout
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -119,3 +132,43 @@ class SmallFrames:
 
     path: Path
     n_frames: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a video's frames are, and how they are cut into blocks."""
+
+    width: int
+    """Pixels as stored."""
+    height: int
+    pixel_aspect: tuple[int, int]
+    """Width to height of one pixel as a player shows it, in lowest terms; 0 to 1 where the file does not say."""
+
+    @property
+    def block(self) -> int:
+        """Pixels of a block's side: the smallest even number from 8 on that gives no more than MAX_BLOCKS."""
+        block = _LEAST_BLOCK
+        while math.prod(_parts(self, block)) > MAX_BLOCKS:
+            block += 2
+        return block
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of blocks; the last ones may be cut by the edge."""
+        return _parts(self, self.block)
+
+
+def _parts(shape: Shape, block: int) -> tuple[int, int]:
+    return -(-shape.height // block), -(-shape.width // block)
+
+
+@dataclass(frozen=True)
+class Sketches:
+    """Every frame of a video at its full size as sums of its pixels with random signs, see `video_compare`.
+
+    In a file of signed 16-bit numbers, native order: frame after frame, block after block (row by row), SUMS each.
+    """
+
+    path: Path
+    n_frames: int
+    shape: Shape

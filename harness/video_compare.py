@@ -1,32 +1,62 @@
-"""Tells whether two videos show the same: block by block with a tolerance, since encoded bytes never match twice.
+"""Tells whether two videos show the same: block by block, with a tolerance, at their full size.
 
-Each video is made small (160x90 RGB) in a sandbox of its own, so that one cannot forge the reading of the other; here
-raw bytes are subtracted. Sizes, rates and times are not compared, and what is smaller than a block may drown in it.
+Each video is read in a sandbox of its own, so that one cannot forge the reading of the other, and frames stay there.
+Of each block of each frame come out a few sums of its pixels, each pixel with a sign (+ or -) drawn by lot. Such a sum
+is a linear map, so the difference of two videos' sums is the sum of their differing pixels, and the mean of its square
+over all draws is the sum of the squared differences: no detail is too fine to count, and none cancels out (Alon,
+Matias, Szegedy 1996, "The space complexity of approximating the frequency moments"; Achlioptas 2003, "Database-friendly
+random projections"). The signs are drawn anew for each comparison, after both files are there: no film can be made to
+fit them.
+
+The price is that a difference is an estimate: with eight sums two in three lie within a quarter of the true value, and
+one in 10,000 blocks seems to differ by under a third or over twice what it does. Equal pixels give exactly 0.
+Times and rates are not compared.
 """
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.folders import private_folder
 from harness.settings import HarnessSettings
-from harness.video import SMALL_FRAME_BYTES, SMALL_HEIGHT, SMALL_WIDTH, SmallFrames
+from harness.video import (
+    CHROMA_SUMS,
+    LUMA_SUMS,
+    SMALL_FRAME_BYTES,
+    SMALL_HEIGHT,
+    SMALL_WIDTH,
+    SUM_STEPS,
+    SUMS,
+    Shape,
+    Sketches,
+    SmallFrames,
+)
 from harness.video_reader import VideoReader
 from harness.workspace import take_file
 
-BLOCK = 10
-"""Pixels, of the small frames."""
-THRESHOLD = 16.0
-"""Of 255. Measured (SANDBOX-FACTS, section 4): the same scene encoded at the lowest quality reaches 3.6, a tiny object
-that is missing 72, another scene 84."""
+THRESHOLD = 4.0
+"""Grey levels, of a block. Measured (`tests/bench/honest_renders.py`, 2 cores under load, 8 frames of 160x90 at every
+quality): of 200 honest films 199 gave exactly 0.0 and one 5.0 in its worst frame, before the frames were counted; 53
+others, and 7 of 640x360 with 48 frames, all 0.0; a scene of geometry nodes once 1.1 in six frames. That lasting noise
+is a quarter of this. Planted (`tests/attacks`): noise of single pixels gives 8.7, an object 8 levels brighter 9.7, one
+of four pixels 19, thin letters 20, a figure 14 levels brighter 16, a checker of 2x2 pixels 112."""
+LASTING = 3
+"""Frames with a block over the threshold, in a film that has so many, make it another one. A single pixel on an
+object's edge falls to the other side of it now and then when a scene is rendered again; it does not do so thrice."""
+FRAME_THRESHOLD = 1.0
+"""Grey levels, of a whole frame: one is enough. Measured in the same films: honest 0.0 (a block of 5 in 160x90 makes
+0.3), an even tint of a red channel 3.1, the others from 2.1 on."""
 CHANGED = 24
 """Of 255, in any colour, from which a pixel counts as changed: over what an encoder does to its neighbours."""
 _FRAMES_AT_ONCE = 64
-"""3 MB of each video, 8 of their difference."""
+"""5 MB of each video's sums or 3 of its small frames, and some times as much while they are compared."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +66,25 @@ class Block:
     frame: int
     """From 0."""
     left: int
-    """Pixels from the left edge of the 160x90 frame."""
+    """Pixels from the left edge of the frame."""
     top: int
     """Pixels from its upper edge."""
     difference: float
-    """Mean absolute difference of its pixels and colours, 0..255."""
+    """Root mean square over its pixels, 0..255 grey levels, estimated (see the module); of the brightness or of a
+    colour difference (Cb, Cr), whichever is the largest."""
 
 
 @dataclass(frozen=True)
 class VideoComparison:
-    """What was measured of two videos. Frames are compared only where there are equally many."""
+    """What was measured of two videos. Frames are compared only where there are equally many of one shape."""
 
     n_frames: tuple[int, int]
     """Of the first and of the second."""
+    shapes: tuple[Shape, Shape]
     worst_blocks: tuple[Block, ...]
-    """Of every frame, the block that differs most; empty where the counts differ."""
+    """Of every frame, the block that differs most; empty where counts or shapes differ."""
+    whole_frames: tuple[float, ...]
+    """The difference of every frame as that of a block, over all its pixels; empty where counts or shapes differ."""
 
     @property
     def worst(self) -> Block | None:
@@ -58,9 +92,21 @@ class VideoComparison:
         return max(self.worst_blocks, key=lambda block: block.difference, default=None)
 
     @property
+    def lasting(self) -> Block | None:
+        """The block that differs least among the LASTING worst ones (all of a shorter film's)."""
+        worst = sorted(self.worst_blocks, key=lambda block: -block.difference)[:LASTING]
+        return worst[-1] if worst else None
+
+    @property
+    def worst_frame(self) -> int:
+        """The first of the frames that differ most as a whole, from 0."""
+        return max(range(len(self.whole_frames)), key=self.whole_frames.__getitem__, default=0)
+
+    @property
     def is_same(self) -> bool:
-        """As many frames, and none with a block over the threshold."""
-        return self.worst is not None and self.worst.difference <= THRESHOLD
+        """As many frames of one shape, none over its threshold, and blocks over theirs in fewer frames than LASTING."""
+        is_lasting = self.lasting is None or self.lasting.difference > THRESHOLD
+        return not is_lasting and max(self.whole_frames) <= FRAME_THRESHOLD
 
 
 def compare_videos(first: Path, second: Path, settings: HarnessSettings) -> VideoComparison:
@@ -68,25 +114,33 @@ def compare_videos(first: Path, second: Path, settings: HarnessSettings) -> Vide
 
     Raises UnreadableVideo (the first one's, if both are), NotTaken for what is no plain file, or HarnessError.
     """
-    with _both(first, second, settings) as frames:
-        return compare(*frames)
+    key = secrets.randbits(128)
+    with _both(first, second, settings, lambda reader, path: reader.sketches(path, key)) as sketches:
+        return compare(*sketches)
 
 
 def changed_share(first: Path, second: Path, settings: HarnessSettings) -> float:
     """The largest share (0..1) of a frame's pixels that differ between two videos; 1 where the counts differ.
 
-    Raises as `compare_videos`.
+    Looked at in 160x90 pixels. Raises as `compare_videos`.
     """
-    with _both(first, second, settings) as (before, after):
+    with _both(first, second, settings, VideoReader.small_frames) as (before, after):
         if before.n_frames != after.n_frames:
             return 1.0
-        pieces = zip(_pieces(before), _pieces(after), strict=True)
-        shares = [(np.abs(a - b).max(axis=3) >= CHANGED).mean(axis=(1, 2)).max() for a, b in pieces]
+        shares = [
+            (np.abs(a - b).max(axis=3) >= CHANGED).mean(axis=(1, 2)).max()
+            for a, b in zip(_small_pieces(before), _small_pieces(after), strict=True)
+        ]
         return float(max(shares))
 
 
+_Read = TypeVar("_Read")
+
+
 @contextmanager
-def _both(first: Path, second: Path, settings: HarnessSettings) -> Iterator[tuple[SmallFrames, SmallFrames]]:
+def _both(
+    first: Path, second: Path, settings: HarnessSettings, read: Callable[[VideoReader, Path], _Read]
+) -> Iterator[tuple[_Read, _Read]]:
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder("compare"))
         readers = [stack.enter_context(VideoReader(settings)) for _ in range(2)]
@@ -94,32 +148,67 @@ def _both(first: Path, second: Path, settings: HarnessSettings) -> Iterator[tupl
             reader.start()
         for reader, video in zip(readers, (first, second), strict=True):
             take_file(video.parent, video.name, reader.video, max_bytes=settings.max_file_mb << 20)
-        yield readers[0].small_frames(folder / "0"), readers[1].small_frames(folder / "1")
+        yield read(readers[0], folder / "0"), read(readers[1], folder / "1")
 
 
-def compare(first: SmallFrames, second: SmallFrames) -> VideoComparison:
-    """Compare what was read of two videos, a few frames at a time."""
+def compare(first: Sketches, second: Sketches) -> VideoComparison:
+    """Compare what was read of two videos with the same signs, a few frames at a time."""
     blocks: list[Block] = []
-    if first.n_frames == second.n_frames:
-        for number, (before, after) in enumerate(zip(_pieces(first), _pieces(second), strict=True)):
-            blocks += _worst_blocks(before, after, number * _FRAMES_AT_ONCE)
-    return VideoComparison((first.n_frames, second.n_frames), tuple(blocks))
+    frames: list[float] = []
+    shape = first.shape
+    if (first.n_frames, shape) == (second.n_frames, second.shape):
+        for before, after in zip(_pieces(first), _pieces(second), strict=True):
+            squares = _mean_squares(before, after)
+            frames += [float(square) ** 0.5 for square in _of_frames(squares, shape)]
+            blocks += _worst_blocks(squares, shape, len(blocks))
+    return VideoComparison((first.n_frames, second.n_frames), (shape, second.shape), tuple(blocks), tuple(frames))
 
 
-_Frames = npt.NDArray[np.int16]
-"""Signed, so that two of them can be subtracted."""
+_Numbers = npt.NDArray[np.int16]
+_Floats = npt.NDArray[np.float32]
 
 
-def _pieces(frames: SmallFrames) -> Iterator[_Frames]:
-    with frames.path.open("rb") as file:
-        while piece := file.read(_FRAMES_AT_ONCE * SMALL_FRAME_BYTES):
-            yield np.frombuffer(piece, np.uint8).reshape(-1, SMALL_HEIGHT, SMALL_WIDTH, 3).astype(np.int16)
+def _bytes_at_once(path: Path, frame_bytes: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from iter(partial(file.read, _FRAMES_AT_ONCE * frame_bytes), b"")
 
 
-def _worst_blocks(first: _Frames, second: _Frames, start: int) -> Iterator[Block]:
-    n_rows, n_columns = SMALL_HEIGHT // BLOCK, SMALL_WIDTH // BLOCK
-    differences = np.abs(first - second).reshape(len(first), n_rows, BLOCK, n_columns, BLOCK * 3)
-    means = differences.mean(axis=(2, 4))
-    for number, frame in enumerate(means, start):
-        row, column = divmod(int(frame.argmax()), n_columns)
-        yield Block(number, column * BLOCK, row * BLOCK, float(frame[row, column]))
+def _small_pieces(frames: SmallFrames) -> Iterator[_Numbers]:
+    """Signed, so that two of them can be subtracted."""
+    for piece in _bytes_at_once(frames.path, SMALL_FRAME_BYTES):
+        yield np.frombuffer(piece, np.uint8).reshape(-1, SMALL_HEIGHT, SMALL_WIDTH, 3).astype(np.int16)
+
+
+def _pieces(sketches: Sketches) -> Iterator[_Floats]:
+    """(frames, rows, columns, SUMS)"""
+    n_rows, n_columns = sketches.shape.grid
+    for piece in _bytes_at_once(sketches.path, n_rows * n_columns * SUMS * 2):
+        yield np.frombuffer(piece, np.int16).reshape(-1, n_rows, n_columns, SUMS).astype(np.float32)
+
+
+def _mean_squares(first: _Floats, second: _Floats) -> _Floats:
+    """(frames, rows, columns, planes) of brightness and colours; where the edge cuts a block, as if it were whole."""
+    squares = ((first - second) / SUM_STEPS) ** 2
+    planes = np.split(squares, [LUMA_SUMS, LUMA_SUMS + CHROMA_SUMS], axis=3)
+    return np.stack([plane.mean(axis=3) for plane in planes], axis=3)
+
+
+def _of_frames(squares: _Floats, shape: Shape) -> _Floats:
+    """(frames,) mean squares, of brightness or a colour, whichever is the largest."""
+    largest: _Floats = squares.sum(axis=(1, 2)).max(axis=1) / _filled(shape).sum()
+    return largest
+
+
+def _worst_blocks(squares: _Floats, shape: Shape, start: int) -> Iterator[Block]:
+    for number, frame in enumerate(np.sqrt(squares.max(axis=3) / _filled(shape)), start):
+        row, column = divmod(int(frame.argmax()), shape.grid[1])
+        yield Block(number, column * shape.block, row * shape.block, float(frame[row, column]))
+
+
+def _filled(shape: Shape) -> _Floats:
+    """(rows, columns): the share of each block that lies inside the frame."""
+    rows, columns = (
+        np.minimum(shape.block, size - shape.block * np.arange(n)) / shape.block
+        for size, n in zip((shape.height, shape.width), shape.grid, strict=True)
+    )
+    return np.outer(rows, columns).astype(np.float32)

@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.util import find_spec
@@ -30,7 +30,19 @@ from harness.sandbox import REQUEST_FD, RESULT_FD, Bind, Jail, Limits, Sandboxed
 from harness.sandbox.jail import HOME
 from harness.sandbox.process import WatchEnd
 from harness.settings import HarnessSettings
-from harness.video import SMALL_FRAME_BYTES, Frame, SmallFrames, UnreadableVideo, VideoFacts, VideoLimits, VideoReading
+from harness.video import (
+    SKETCH_BYTES,
+    SMALL_FRAME_BYTES,
+    SUMS,
+    Frame,
+    Shape,
+    Sketches,
+    SmallFrames,
+    UnreadableVideo,
+    VideoFacts,
+    VideoLimits,
+    VideoReading,
+)
 from harness.workspace import NotTaken, take_file
 
 PROGRAM = PROJECT_DIR / "harness/in_sandbox/read_video.py"
@@ -53,7 +65,9 @@ Count = Annotated[int, Field(ge=0, le=1 << 40)]
 class _Said(BaseModel):
     """The JSON of one answer."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )  # built while Blender runs
 
 
 class _Ready(_Said):
@@ -86,6 +100,12 @@ class _SmallFrames(_Said):
     n_frames: Annotated[int, Field(ge=1)]
 
 
+class _Sketches(_Said):
+    kind: Literal["sketches"]
+    n_frames: Annotated[int, Field(ge=1)]
+    shape: Shape
+
+
 class _Sheet(_Said):
     kind: Literal["sheet"]
     n_sheet_bytes: Count
@@ -108,6 +128,7 @@ class VideoReader:
         self._resources = ExitStack()
         self._process: SandboxedProcess | None = None
         self._is_ready = False
+        self._is_analysing = False
 
     def __enter__(self) -> Self:
         self._folder = self._resources.enter_context(private_folder("video"))
@@ -142,16 +163,24 @@ class VideoReader:
         folders = (self._given, self._own, *packages)
         self._process.start([agent.base_python, "-I", "-S", self._program, RESULT_FD, REQUEST_FD, *folders])
 
-    def analyse(self) -> VideoReading:
-        """Numbers, preview frames and contact sheet. Raises UnreadableVideo, or SandboxFailed if it did not start."""
-        said, content = self._ask(
-            _Analysis,
+    def begin_analysis(self) -> None:
+        """Have the analysis made, without waiting for it; `analyse` gives what comes of it."""
+        self._send(
             op="analyse",
             n_content_samples=self._settings.content_samples,
             n_preview_frames=self._n_previews,
             preview_width=self._settings.preview_width,
             limits=asdict(self._limits),
         )
+        self._is_analysing = True
+
+    def analyse(self) -> VideoReading:
+        """Numbers, preview frames and contact sheet. Raises UnreadableVideo, or SandboxFailed if it did not start."""
+        if not self._is_analysing:
+            self._await_ready()
+            self.begin_analysis()
+        self._is_analysing = False
+        said, content = self._answer(_Analysis)
         pieces = _split(content, [*(picture.n_bytes for picture in said.previews), said.n_sheet_bytes])
         if not (pieces and self._are_facts(said.facts) and self._are_previews(said, pieces[:-1])):
             raise _malformed()
@@ -164,17 +193,29 @@ class VideoReader:
     def small_frames(self, destination: Path) -> SmallFrames:
         """Every frame as 160x90 RGB in the new file `destination`. Ends the program. Raises as `analyse` does."""
         said, _ = self._ask(_SmallFrames, op="shrink", limits=asdict(self._limits))
-        assert self._process is not None
-        self._process.kill()  # nobody writes while the file is taken
-        if said.n_frames > self._limits.max_frames:
+        self._take("frames", destination, said.n_frames, SMALL_FRAME_BYTES)
+        return SmallFrames(destination, said.n_frames)
+
+    def sketches(self, destination: Path, key: int) -> Sketches:
+        """Every frame's sums (`key` chooses the signs) in the new file `destination`. As `small_frames` otherwise."""
+        said, _ = self._ask(_Sketches, op="sketch", key=key, limits=asdict(self._limits))
+        shape = said.shape
+        if min(shape.width, shape.height) < 1 or shape.width * shape.height > self._limits.max_pixels:
             raise _malformed()
-        n_bytes = said.n_frames * SMALL_FRAME_BYTES
+        self._take("sketches", destination, said.n_frames, math.prod(shape.grid) * SUMS * 2)
+        return Sketches(destination, said.n_frames, shape)
+
+    def _take(self, name: str, destination: Path, n_frames: int, frame_bytes: int) -> None:
+        """The file that the program wrote; the program is ended first, so that nobody writes meanwhile."""
+        self._running.kill()
+        if n_frames > self._limits.max_frames:
+            raise _malformed()
+        n_bytes = n_frames * frame_bytes
         try:
-            if take_file(self._own, "frames", destination, max_bytes=n_bytes) != n_bytes:
+            if take_file(self._own, name, destination, max_bytes=n_bytes) != n_bytes:
                 raise _malformed()
         except (FileNotFoundError, NotTaken) as error:
             raise _malformed() from error
-        return SmallFrames(destination, said.n_frames)
 
     def contact_sheet(self, frames: Sequence[Frame], labels: Sequence[str]) -> bytes:
         """A PNG of these frames, each under its label. No video is needed. Raises as `analyse` does."""
@@ -217,16 +258,25 @@ class VideoReader:
 
     # the process
 
+    @property
+    def _running(self) -> SandboxedProcess:
+        assert self._process is not None, "start() comes first"
+        return self._process
+
     def _ask(self, form: type[_Form], **request: Any) -> tuple[_Form, bytes]:
         """The answer in its form, and the bytes behind it."""
-        process = self._process
-        assert process is not None, "start() comes first"
-        if not self._is_ready:
-            self._await_ready(process)
-        try:
-            process.send(json.dumps(request).encode() + b"\n")
-        except BrokenPipeError:
-            pass  # it has ended, as is seen below
+        self._await_ready()
+        self._send(**request)
+        return self._answer(form)
+
+    def _send(self, **request: Any) -> None:
+        """The program reads it when its libraries are loaded."""
+        with suppress(BrokenPipeError):  # it has ended, as is seen when the answer does not come
+            self._running.send(json.dumps(request).encode() + b"\n")
+
+    def _answer(self, form: type[_Form]) -> tuple[_Form, bytes]:
+        process = self._running
+        self._await_ready()
         end, message = _await_message(process, self._limits.decode_seconds + _GRACE_SECONDS)
         if message is None:
             _raise_lost(end, process, self._limits)
@@ -236,7 +286,10 @@ class VideoReader:
         except ValidationError:
             raise _malformed() from None
 
-    def _await_ready(self, process: SandboxedProcess) -> None:
+    def _await_ready(self) -> None:
+        if self._is_ready:
+            return
+        process = self._running
         end, message = _await_message(process, _START_SECONDS)
         try:
             _Ready.model_validate_json((message or b"").strip())
@@ -342,15 +395,15 @@ def _jail(agent: PythonEnvironment, program: Path, packages: Sequence[Path], *, 
 
 def _process_limits(settings: HarnessSettings, video: VideoLimits) -> Limits:
     """Limits of the program. Its time is that of Blender, for which it waits, and of its own work."""
-    small_frames_mb = (video.max_frames * SMALL_FRAME_BYTES >> 20) + 1
+    frames_mb = (video.max_frames * max(SMALL_FRAME_BYTES, SKETCH_BYTES) >> 20) + 1
     return Limits(
         timeout_seconds=2 * settings.exec_timeout + video.decode_seconds + _SPARE_SECONDS,
         memory_mb=MEMORY_MB,
         max_processes=32,
         output_mb=1,
         result_mb=_RESULT_MB,
-        max_file_mb=small_frames_mb,
-        disk_mb=small_frames_mb,
+        max_file_mb=frames_mb,
+        disk_mb=frames_mb,
         max_files=100,
         tmp_mb=_TMP_MB,
     )

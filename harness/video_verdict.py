@@ -3,9 +3,10 @@
 Nothing that the script's own interpreter says can pass it; what it says can fail it. The script runs in a clean
 workspace and its scene is saved (A); video and scene file are taken out without following links (T); another Blender,
 which sees nothing but the scene file and runs none of its scripts, renders it (B); each video is decoded in a sandbox
-of its own (C), and the pictures are compared block by block here.
+of its own (C), and what is read of them is compared block by block here.
 """
 
+from collections.abc import Set
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,15 @@ from harness.folders import private_folder
 from harness.sandbox import Bind
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
-from harness.video import UnreadableVideo
-from harness.video_compare import THRESHOLD, VideoComparison, changed_share, compare_videos
+from harness.video import Shape, UnreadableVideo
+from harness.video_compare import (
+    FRAME_THRESHOLD,
+    LASTING,
+    THRESHOLD,
+    VideoComparison,
+    changed_share,
+    compare_videos,
+)
 from harness.workspace import NotTaken, take_file
 
 _SCENE, _RENDER, _FLAT = "scene.blend", "judge.mp4", "flat.mp4"
@@ -62,7 +70,9 @@ class SceneRender:
             "comparison": {
                 "is_same": self.comparison.is_same,
                 "n_frames": list(self.comparison.n_frames),
+                "shapes": [asdict(shape) for shape in self.comparison.shapes],
                 "worst_block": asdict(worst) if worst else None,
+                "worst_whole_frame": max(self.comparison.whole_frames, default=None),
             }
             if self.comparison
             else None,
@@ -104,6 +114,7 @@ def judge_video(script: str, workspace: Path, settings: HarnessSettings, *, keep
 def render_scene(scene_file: Path, video: Path, result: ExecutionResult, settings: HarnessSettings) -> SceneRender:
     """Render the saved scene in a Blender of its own and compare it with `video`."""
     assert result.video is not None
+    known = {problem.code for problem in result.problems}
     n_frames, limit = result.video.n_frames, settings.resolution[0] * settings.resolution[1] * _PIXELS_OVER_ASKED
     with private_folder("judge") as folder, private_folder("judged-render") as taken:
         run = run_in_blender(
@@ -114,12 +125,11 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
             limits=replace(settings.limits, timeout_seconds=_TIMES_AS_LONG * settings.exec_timeout),
             binds=[Bind(scene_file, "/scene.blend")],
         )
-        comparison, pictures, problems = _compare(run, folder, taken, video, settings)
+        comparison, pictures, problems = _compare(run, folder, taken, video, settings, known)
     footage = _footage(run)
-    code = [problem for problem in result.problems if problem.code == "animated_by_code"]
     opened = run.message("opened") or {}
     if comparison and not comparison.is_same:
-        problems = [_stamped() if opened.get("is_stamped") is True else _not_a_render(comparison, bool(code))]
+        problems = [_stamped() if opened.get("is_stamped") is True else _not_a_render(comparison, known)]
     if settings.allow_images < 1:
         problems += [*_footage_problem(footage), *_picture_problem(pictures, settings)]
     return SceneRender(
@@ -134,20 +144,20 @@ def render_scene(scene_file: Path, video: Path, result: ExecutionResult, setting
 
 
 def _compare(
-    run: BlenderRun, folder: Path, taken: Path, video: Path, settings: HarnessSettings
+    run: BlenderRun, folder: Path, taken: Path, video: Path, settings: HarnessSettings, known: Set[str]
 ) -> tuple[VideoComparison | None, Pictures | None, list[Problem]]:
     """The judge's renders beside the script's video, or why there are none."""
     n, pixels = ((run.message("pictures") or {}).get(name) for name in ("n", "pixels"))
     is_finished = run.message("finished") is not None and run.exit.returncode == 0
     if not is_finished or not isinstance(n, int) or not isinstance(pixels, int):
-        return None, None, [_not_rendered(run)]
+        return None, None, [_not_rendered(run, known)]
     try:
         for name in (_RENDER, _FLAT) if n else (_RENDER,):
             take_file(folder, name, taken / name, max_bytes=settings.max_file_mb << 20)
         share = changed_share(taken / _RENDER, taken / _FLAT, settings) if n else 0.0
         return compare_videos(video, taken / _RENDER, settings), Pictures(n, pixels, round(share, 4)), []
     except (FileNotFoundError, NotTaken, UnreadableVideo):
-        return None, None, [_not_rendered(run)]
+        return None, None, [_not_rendered(run, known)]
 
 
 def _footage(run: BlenderRun) -> tuple[str, ...]:
@@ -161,12 +171,24 @@ def _footage(run: BlenderRun) -> tuple[str, ...]:
 def difference_text(comparison: VideoComparison) -> str:
     """The numbers behind the verdict."""
     worst, (n_video, n_scene) = comparison.worst, comparison.n_frames
-    if worst is None:
+    if n_video != n_scene:
         return f"it has {n_video} frames, the scene gives {n_scene}"
+    if worst is None:
+        video, scene = map(_shape_text, comparison.shapes)
+        return f"its frames have {video}, the scene's {scene}"
+    frame, side = comparison.worst_frame, comparison.shapes[0].block
+    block = comparison.lasting if comparison.lasting and comparison.lasting.difference > THRESHOLD else worst
     return (
-        f"a block of frame {worst.frame + 1} differs by {worst.difference:.0f} grey levels of 255 on average "
-        f"({THRESHOLD:.0f} are allowed)"
+        f"a block of frame {block.frame + 1} ({side}x{side} pixels, {block.left} from the left, {block.top} from "
+        f"above) differs by {block.difference:.1f} grey levels of 255 ({THRESHOLD:g} are allowed, more in up to "
+        f"{LASTING - 1} frames), frame {frame + 1} as a whole by {comparison.whole_frames[frame]:.2f} "
+        f"({FRAME_THRESHOLD:g} are allowed)"
     )
+
+
+def _shape_text(shape: Shape) -> str:
+    width, height = shape.pixel_aspect
+    return f"{shape.width}x{shape.height} pixels" + (f" (each {width} to {height})" if width != height else "")
 
 
 def _not_finished() -> Problem:
@@ -188,24 +210,36 @@ def _not_saved() -> Problem:
     )
 
 
-def _not_rendered(run: BlenderRun) -> Problem:
+def _not_rendered(run: BlenderRun, known: Set[str]) -> Problem:
     failed = (run.message("failed") or {}).get("why")
     ended = f"it was stopped: {run.exit.stopped_by}" if run.exit.stopped_by else run.exit.signal_name
+    why = str(failed or ended or "it did not come to its end")
     return Problem(
         "scene_not_rendered",
         "error",
-        f"The saved scene could not be rendered again ({str(failed or ended or 'it did not come to its end')[:300]}), "
-        "so that the video cannot be compared with it.",
+        f"The saved scene could not be rendered again ({' '.join(why.split())[:300]}), "
+        f"so that the video cannot be compared with it. {_known_cause(known)}".rstrip(),
         fix="Leave the scene at the end of the script as it is rendered, with its camera and its size.",
     )
 
 
-def _not_a_render(comparison: VideoComparison, has_code: bool) -> Problem:
-    cause = (
-        "The animation lives in a frame handler or a driver function: keyframe it."
-        if has_code
-        else "Usual causes: objects moved between single renders without keyframes, the scene changed after the "
-        "render, a picture that the script wrote itself."
+def _known_cause(known: Set[str]) -> str:
+    """What the script's run has told already, by the codes of its problems; '' for nothing."""
+    causes = {
+        "other_scene_rendered": "The scene that was rendered is not the one that is active at the end.",
+        "frame_range_changed": "The frame range changed after the render.",
+        "animated_by_code": "The animation lives in a frame handler or a driver function: keyframe it.",
+    }
+    return next((cause for code, cause in causes.items() if code in known), "")
+
+
+def _not_a_render(comparison: VideoComparison, known: Set[str]) -> Problem:
+    cause = _known_cause(known)
+    if not cause and comparison.shapes[0] != comparison.shapes[1]:
+        cause = "The scene's size or pixel aspect changed after the render, or the file is not as Blender wrote it."
+    cause = cause or (
+        "Usual causes: objects moved between single renders without keyframes, the scene or its encoder's settings "
+        "changed after the render, a picture or a file that the script wrote itself."
     )
     return Problem(
         "not_a_render_of_the_scene",

@@ -70,6 +70,15 @@ def remove_entry(path: Path) -> None:
         pass
 
 
+def stamp_of(workspace: Path, name: str) -> FileStamp | None:
+    """The stamp of one entry, or None if there is none."""
+    try:
+        state = (workspace / name).lstat()
+    except OSError:
+        return None
+    return FileStamp(state.st_size, state.st_mtime_ns, state.st_ino)
+
+
 def take_file(workspace: Path, name: str, destination: Path, *, max_bytes: int) -> int:
     """Copy the plain file `name` of `workspace` to `destination`; returns its size in bytes.
 

@@ -81,7 +81,7 @@ def run_script(tmp_path: Path) -> Iterator[RunScript]:
     tmp_path.mkdir()
 
 
-LONGEST = ("e2e/test_demo", "test_session_ends", "test_video_compare", "test_session_final_script", "test_kills")
+LONGEST = ("test_session_ends", "test_video_compare", "test_session_final_script", "test_kills")
 """Files that are begun first, so that no worker waits for one of them at the end."""
 
 

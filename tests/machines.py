@@ -22,15 +22,15 @@ def no_user_namespaces(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
     bwrap.write_text(f'#!/bin/sh\n[ "$1" = --help ] && exit 0\necho "{NO_NAMESPACES}" >&2\nexit 1\n')
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    probe.best_level.cache_clear()
+    probe._best_level.cache_clear()
     yield bwrap
-    probe.best_level.cache_clear()
+    probe._best_level.cache_clear()
 
 
 @pytest.fixture
 def no_landlock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As a kernel before 6.2, or one that was started without Landlock."""
     monkeypatch.setattr(probe, "landlock_abi", lambda: 0)
-    probe.best_level.cache_clear()
+    probe._best_level.cache_clear()
     yield
-    probe.best_level.cache_clear()
+    probe._best_level.cache_clear()

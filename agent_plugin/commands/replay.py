@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.sandbox.level import LevelName
+
 if TYPE_CHECKING:
     from agent_plugin.recorded_episode import RecordedEpisode
     from agent_plugin.replay import Replay, StepReplay
@@ -31,6 +33,10 @@ def replay(
         Path | None, typer.Option("-o", "--output", help="Write the replay as an episode of its own: a new folder.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    allow_isolation: Annotated[
+        LevelName | None,
+        typer.Option(help="Weakest isolation to run the episode's code in. Without: what the record asks for."),
+    ] = None,
 ) -> None:
     """Restore the state before a recorded step, run the step again, and say what differs from the record.
 
@@ -38,15 +44,13 @@ def replay(
     1 it differs (is not good, or the state before it does not reproduce), 2 the input is wrong.
     """
     from agent_plugin.keys import hide_keys
-    from agent_plugin.preflight import check_machine
     from agent_plugin.recorded_episode import read_episode
     from harness.sweep import sweep
 
     _check_options(step, all_steps, code, model, output)
     sweep()
     hide_keys()
-    recorded = read_episode(episode)
-    check_machine([recorded.environment.harness])
+    recorded = _on_this_machine(read_episode(episode), allow_isolation)
     if all_steps:
         result, text, is_good = _all(recorded, quiet=as_json)
     else:
@@ -74,6 +78,20 @@ def _check_options(
     faults: list[Fault] = model_faults([model]) if model is not None else []
     if faults:
         raise BadInput(faults)
+
+
+def _on_this_machine(recorded: "RecordedEpisode", allowed: LevelName | None) -> "RecordedEpisode":
+    """The episode with the isolation that it is replayed in. Raises BadInput where the machine has less."""
+    from dataclasses import replace
+
+    from agent_plugin.preflight import check_isolation
+
+    harness = recorded.environment.harness
+    least: LevelName = "bwrap" if harness.sandbox == "required" else "limits-only"
+    if harness.sandbox == "required":  # judged here, where it can be said what there is instead
+        harness = harness.model_copy(update={"sandbox": "auto"})
+    check_isolation([harness], allowed or least)
+    return replace(recorded, environment=recorded.environment.model_copy(update={"harness": harness}))
 
 
 def _all(recorded: "RecordedEpisode", *, quiet: bool) -> tuple["Replay", str, bool]:

@@ -52,6 +52,11 @@ class Child:
         self._read = None
         return bytes(self._answer)
 
+    def let_go(self) -> None:
+        """In a fork of the process that made it: give up the reading end, which is not ours."""
+        if self._read is not None:
+            os.close(self._read)
+
     def wait(self, deadline: float) -> tuple[bytes, int]:
         """(its answer, its wait status), once it is gone.
 

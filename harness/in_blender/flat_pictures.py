@@ -1,7 +1,9 @@
 """Replaces every picture of a scene by its mean colour, so that a second render shows what pictures fill of the frame.
 
 Independent of how a picture gets into the frame (texture, compositor, grease pencil), of its kind (tiles, layers) and
-of the engine: what geometry draws stays the same. Colour attributes and per-frame meshes are not pictures and stay.
+of the engine: what geometry draws stays the same. An environment counts by the same rule: seen behind the scene or in a
+mirror it is a picture like any other, as light alone by the pixels that it makes clearly lighter or darker. Colour
+attributes and per-frame meshes are not pictures and stay.
 The replacement has the picture's size, which a driver could read.
 """
 

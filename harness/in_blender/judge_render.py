@@ -98,11 +98,8 @@ def _render(scene: Any, n_frames: int) -> None:
 
     scene.frame_end = scene.frame_start + (n_frames - 1) * scene.frame_step
     render = scene.render
-    if render.image_settings.file_format != "FFMPEG":
-        render.image_settings.file_format = "FFMPEG"
-        render.ffmpeg.format, render.ffmpeg.codec = "MPEG4", "H264"
-        render.ffmpeg.constant_rate_factor = "HIGH"
-    # else the scene's own codec and quality: what they cost is then the same on both sides
+    # with the scene's own codec and quality, also where it went on to stills: what they cost is then the same for both
+    render.image_settings.file_format = "FFMPEG"
     render.ffmpeg.audio_codec, render.ffmpeg.use_autosplit = "NONE", False
     render.use_file_extension = False
     render.filepath = os.path.join(os.getcwd(), VIDEO)

@@ -2,8 +2,9 @@
 
     python -P -s run_script.py RESULT_FD SCRIPT SUMMARY_SAMPLES [SCENE_FILE]        (cwd: the workspace)
 
-Messages: `started` (Blender is there), `ended` (how the script ended, and what of its code Blender would still call),
-`scene` (what it left), `finished`. With SCENE_FILE, the scene of a script that ended well is saved there.
+Messages: `started` (Blender is there), `ended` (how the script ended, what of its code Blender would still call, and
+how the scene stands to the last render), `scene` (what it left), `finished`. With SCENE_FILE, the scene of a script
+that ended well is saved there.
 The process ends by os._exit after flushing: a script that leaves a handler, a registered class, a timer or
 a non-simple driver behind would otherwise hang for ever in Blender's exit code.
 """
@@ -12,6 +13,7 @@ import os
 import sys
 import time
 import types
+from typing import Any
 
 HARNESS_DIR = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(os.path.dirname(HARNESS_DIR)))
@@ -26,13 +28,15 @@ def main() -> None:
     import bpy
 
     _fix_preferences()
+    last_render = LastRender()
     hooks_before = animating_code()
     pipe.send("started", blender=bpy.app.version_string, build=bpy.app.build_hash.decode())
     started = time.monotonic()
     outcome = run(script)
     _flush()
     hooks = sorted(animating_code() - hooks_before)
-    pipe.send("ended", seconds=time.monotonic() - started, animating_code=hooks, **outcome)
+    seconds = time.monotonic() - started
+    pipe.send("ended", seconds=seconds, animating_code=hooks, since_render=last_render.since(), **outcome)
     _silence()
     if scene_file and outcome["ok"]:
         try:
@@ -68,6 +72,37 @@ def run(script: str) -> dict[str, object]:
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the script's outcome
         return {"ok": False, "error": script_errors.describe(error, places), "exit_code": None}
     return {"ok": True, "error": None, "exit_code": None}
+
+
+class LastRender:
+    """Which scene and frames the last film was of. A script that empties `render_complete` leaves it unknown."""
+
+    def __init__(self) -> None:
+        import bpy
+
+        self._name, self._frames = "", (0, 0, 0)
+
+        def note(scene: Any, *_arguments: object) -> None:
+            if scene.render.is_movie_format:
+                self._name, self._frames = scene.name, _frame_range(scene)
+
+        bpy.app.handlers.render_complete.append(bpy.app.handlers.persistent(note))
+
+    def since(self) -> dict[str, object]:
+        """What is another now: the active scene (then its frames are its own), or the frames."""
+        import bpy
+
+        scene = bpy.context.scene
+        if not self._name or scene is None:
+            return {}
+        if scene.name != self._name:
+            return {"rendered_scene": self._name, "active_scene": scene.name}
+        now = _frame_range(scene)
+        return {"rendered_frames": self._frames, "frames": now} if now != self._frames else {}
+
+
+def _frame_range(scene: Any) -> tuple[int, int, int]:
+    return scene.frame_start, scene.frame_end, scene.frame_step
 
 
 _ANIMATING_HANDLERS = (

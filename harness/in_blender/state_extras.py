@@ -1,15 +1,25 @@
 """What the scene state needs and RNA's properties do not hold: pixels, face sizes, vertex weights, hidden objects."""
 
+import hashlib
+import os
+import stat
+from functools import partial
+
 import bpy
 import numpy as np
 
 from harness.in_blender.state_mesh import MeshKeys, bag_with, keys_of, mesh_attributes, mix
 from harness.in_blender.state_plans import file_name
 from harness.in_blender.state_rna import column
-from harness.in_blender.state_values import Value, array_extent, array_value
+from harness.in_blender.state_values import Value, array_extent, array_value, digest, quantised
 
-MAX_PIXELS = 16_000_000
-"""Larger images are told apart by file name and size only."""
+MAX_WHOLE_PIXELS = 16_000_000
+"""Larger images have a hash of their pixels and no bounds."""
+MAX_PIXELS = 8192 * 8192
+"""1 GiB in floats. Larger images are told apart by size and by their files."""
+MAX_FILE_BYTES = 1 << 28
+"""Larger files are told apart by how large they are."""
+_PIECE = 1 << 20
 
 
 def extras(block: bpy.types.ID, grouped: set[int]) -> dict[str, Value]:
@@ -68,11 +78,56 @@ def vertex_weights(mesh: bpy.types.Mesh, keys: MeshKeys) -> Value | None:
 
 def image_extras(image: bpy.types.Image) -> dict[str, Value]:
     if image.type not in {"IMAGE", "UV_TEST", "MULTILAYER"} or image.source not in {"FILE", "GENERATED"}:
-        return {"source": image.source, "file": file_name(image.filepath)}
+        return {"source": image.source, "file": file_name(image.filepath), "files": _files(image)}
     width, height = image.size
     found: dict[str, Value] = {"size": [width, height]}
     if not 0 < width * height <= MAX_PIXELS:
-        return {**found, "file": file_name(image.filepath)}
+        return {**found, "file": file_name(image.filepath), "files": _files(image)}
     pixels = np.empty(len(image.pixels), dtype=np.float32)
     image.pixels.foreach_get(pixels)
+    if width * height > MAX_WHOLE_PIXELS:
+        return {**found, "pixels": {"n": width * height, "hash": _digest_in_pieces(pixels, image.is_float)}}
     return {**found, "pixels": array_value(pixels.reshape(-1, max(1, image.channels)), inline=False)}
+
+
+def _digest_in_pieces(values: np.ndarray, is_float: bool) -> str:
+    """Rounding all at once would take as much memory again, several times."""
+    together = hashlib.sha256()
+    for start in range(0, len(values), _PIECE):
+        piece = values[start : start + _PIECE]
+        together.update((quantised(piece) if is_float else np.rint(piece * 255).astype(np.uint8)).data)
+    return together.hexdigest()[:24]
+
+
+def _files(image: bpy.types.Image) -> Value:
+    """Tile -> digest of its file, packed or not: the same before and after saving, which packs. A single file is 0."""
+    is_tiled = image.source == "TILED"
+    if image.packed_files:
+        packed = {f.tile_number if is_tiled else 0: f.packed_file for f in image.packed_files if f.packed_file}
+        return {str(tile): _too_large(f.size) or digest(f.data) for tile, f in sorted(packed.items())}
+    tiles = sorted(tile.number for tile in image.tiles) if is_tiled else [0]
+    return {str(tile): _file_digest(_tile_path(image, tile)) for tile in tiles}
+
+
+def _tile_path(image: bpy.types.Image, tile: int) -> str:
+    path: str = bpy.path.abspath(image.filepath, library=image.library)
+    u, v = (tile - 1001) % 10 + 1, (tile - 1001) // 10 + 1
+    return path.replace("<UDIM>", str(tile)).replace("<UVTILE>", f"u{u}_v{v}")
+
+
+def _file_digest(path: str) -> str | None:
+    """None where there is no such plain file."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            if too_large := _too_large(status.st_size):
+                return too_large
+            return digest(*iter(partial(file.read, _PIECE), b""))
+    except (OSError, ValueError):
+        return None
+
+
+def _too_large(n_bytes: int) -> str | None:
+    return f"{n_bytes} bytes" if n_bytes > MAX_FILE_BYTES else None

@@ -27,7 +27,7 @@ def main() -> None:
     _warm_up()
     _send(result_fd, {"kind": "ready"}, [])
     operations: Mapping[str, Callable[[Path, Path, dict[str, Any]], _Answer]]
-    operations = {"analyse": _analyse, "shrink": _shrink, "sheet": _sheet}
+    operations = {"analyse": _analyse, "shrink": _shrink, "sketch": _sketch, "sheet": _sheet}
     with open(request_fd, "rb") as requests:
         while line := requests.readline():
             request = json.loads(line)
@@ -75,6 +75,15 @@ def _shrink(given: Path, own: Path, request: dict[str, Any]) -> _Answer:
 
     n = write_small_frames(given / "video", own / "frames", VideoLimits(**request["limits"]))
     return {"kind": "small_frames", "n_frames": n}, []
+
+
+def _sketch(given: Path, own: Path, request: dict[str, Any]) -> _Answer:
+    from harness.in_sandbox.frame_sketches import write_sketches
+    from harness.video import VideoLimits
+
+    limits = VideoLimits(**request["limits"])
+    n, shape = write_sketches(given / "video", own / "sketches", request["key"], limits)
+    return {"kind": "sketches", "n_frames": n, "shape": asdict(shape)}, []
 
 
 def _sheet(given: Path, _own: Path, request: dict[str, Any]) -> _Answer:

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from errno import ENOMEM, ERANGE
-from typing import BinaryIO
+from fractions import Fraction
+from typing import BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
+from av.sidedata.sidedata import SideDataContainer
+from av.sidedata.sidedata import Type as SideDataType
 from av.video.frame import VideoFrame
 from PIL import Image
 
@@ -31,6 +35,9 @@ SAMPLE_WIDTH, SAMPLE_HEIGHT = 64, 36
 JPEG_QUALITY = 85
 JPEG_MAX_HEIGHT = 65_500
 """Of the format; only an absurdly tall picture reaches it, and is squeezed."""
+
+_UPRIGHT = struct.pack("=9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
+"""The display matrix that changes nothing, as FFmpeg has it."""
 
 GreyPicture = npt.NDArray[np.int16]
 """Signed, so that two of them can be subtracted."""
@@ -59,6 +66,8 @@ class Declared:
     """Smallest step of the container's clock, in seconds."""
     has_audio: bool
     size_bytes: int
+    pixel_aspect: tuple[int, int] = (0, 1)
+    """As `Shape` has it."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,7 @@ def count_packets(file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Cloc
             tick=float(stream.time_base or 0),
             has_audio=bool(container.streams.audio),
             size_bytes=os.fstat(file.fileno()).st_size,
+            pixel_aspect=_fraction(stream.sample_aspect_ratio),
         )
         try:
             for packet in container.demux(stream):
@@ -164,6 +174,14 @@ def _check(frame: VideoFrame, n_before: int, limits: VideoLimits) -> None:
         raise too_large(f"pixels in frame {n_before + 1}", frame.width * frame.height, limits.max_pixels)
     if frame.is_corrupt:
         raise _corrupt(n_before, "the picture data is damaged there")
+    beside = cast(SideDataContainer, frame.side_data)  # PyAV's own stub names another class
+    if any(bytes(side) != _UPRIGHT for side in beside if side.type == SideDataType.DISPLAYMATRIX):
+        message = f"Frame {n_before + 1} is stored with a display matrix: a player turns, mirrors or moves it."
+        raise UnreadableVideo("video_turned", message)
+
+
+def _fraction(ratio: Fraction | None) -> tuple[int, int]:
+    return (ratio.numerator, ratio.denominator) if ratio and ratio > 0 else (0, 1)
 
 
 def _corrupt(n_before: int, why: str) -> UnreadableVideo:

@@ -1,7 +1,7 @@
 """Runs untrusted processes: isolation level, jail, limits, one launcher."""
 
 from harness.sandbox.jail import Bind, Jail
-from harness.sandbox.launch import Exit, launch
+from harness.sandbox.launch import Exit, Midway, launch
 from harness.sandbox.level import LEVEL_NAMES, Level, LevelName, SandboxMode, is_at_least
 from harness.sandbox.limits import Limits, StopCause, Usage
 from harness.sandbox.probe import best_level, choose_level, refute, working_levels
@@ -17,6 +17,7 @@ __all__ = [
     "Level",
     "LevelName",
     "Limits",
+    "Midway",
     "SandboxMode",
     "SandboxedProcess",
     "StopCause",

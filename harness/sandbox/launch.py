@@ -10,7 +10,19 @@ from harness.sandbox.jail import Jail, Word
 from harness.sandbox.level import Level
 from harness.sandbox.limits import Limits, StopCause, Usage
 from harness.sandbox.output import BoundedOutput
-from harness.sandbox.process import SandboxedProcess
+from harness.sandbox.process import SandboxedProcess, WatchEnd
+
+
+@dataclass(frozen=True)
+class Midway:
+    """What is done while a process still runs: `action`, once, in the launching thread, when `words` have come.
+
+    Nothing is measured until it returns.
+    """
+
+    words: bytes
+    """Looked for in what the result pipe gave: a claim."""
+    action: Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,7 @@ def launch(
     level: Level,
     *,
     meanwhile: Callable[[], object] = lambda: None,
+    midway: Midway | None = None,
 ) -> Exit:
     """Run `command` in `jail` at `level` and wait for its end. `meanwhile` is called in this thread once it runs.
 
@@ -51,7 +64,7 @@ def launch(
     try:
         process.start(command)
         meanwhile()
-        end = process.watch(timeout_seconds=limits.timeout_seconds)
+        end = _watch(process, limits.timeout_seconds, midway)
         process.kill()
         if end == "ended" and not process.has_started:
             raise SandboxFailed(f"The sandbox did not start: {process.output.text().strip()[-500:]}")
@@ -68,3 +81,26 @@ def launch(
         result=bytes(process.result),
         peak=process.peak,
     )
+
+
+def _watch(process: SandboxedProcess, seconds: float, midway: Midway | None) -> WatchEnd:
+    deadline = time.monotonic() + seconds
+    if midway:
+        end = process.watch(timeout_seconds=seconds, until=_finder(midway.words, process.result))
+        if end != "until":
+            return end
+        midway.action()
+    return process.watch(timeout_seconds=deadline - time.monotonic())
+
+
+def _finder(words: bytes, received: bytearray) -> Callable[[], bool]:
+    """Whether they have come, by looking only at what is new: a process can send until the limit."""
+    start = 0
+
+    def is_there() -> bool:
+        nonlocal start
+        found = received.find(words, start)
+        start = max(0, len(received) - len(words))
+        return found >= 0
+
+    return is_there

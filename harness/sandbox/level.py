@@ -33,7 +33,7 @@ class Level:
     """Version of Landlock, where it is what confines."""
 
     @property
-    def is_sandbox(self) -> bool:
+    def is_bubblewrap(self) -> bool:
         """Whether it is bubblewrap's: namespaces, and names of its own for all files."""
         return self.bwrap is not None
 

@@ -9,6 +9,7 @@ finds broken is `refute`d here, so that the rest of the process does not use it.
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from harness.errors import HarnessError, SandboxUnavailable
 from harness.folders import private_folder
@@ -22,6 +23,8 @@ from harness.sandbox.seccomp import program
 NO_BWRAP = "bubblewrap is not installed: run `blendscribe setup`, or install the package 'bubblewrap'"
 
 _refuted: dict[LevelName, str] = {}
+_one_at_a_time = Lock()
+"""Who asks while another tries waits for its answer."""
 
 
 def choose_level(mode: SandboxMode, libs: Path | None = None) -> Level:
@@ -29,16 +32,21 @@ def choose_level(mode: SandboxMode, libs: Path | None = None) -> Level:
     if mode == "off":
         return LIMITS_ONLY
     level, why_not = best_level(libs)
-    if mode == "required" and not level.is_sandbox:
+    if mode == "required" and not level.is_bubblewrap:
         raise SandboxUnavailable(f"harness.sandbox is 'required', but {why_not}. Or set it to 'auto' or 'off'.")
     return level
 
 
-@cache
 def best_level(libs: Path | None = None) -> tuple[Level, str]:
     """The strongest level that works here, and why not a stronger one (empty when there is none)."""
+    with _one_at_a_time:
+        return _best_level(find_bwrap(libs))
+
+
+@cache
+def _best_level(bwrap: Path | None) -> tuple[Level, str]:
     reasons: list[str] = []
-    for level in _candidates(libs):
+    for level in _candidates(bwrap):
         if isinstance(level, str):
             why_not = level
         else:
@@ -52,18 +60,18 @@ def best_level(libs: Path | None = None) -> tuple[Level, str]:
 def refute(level: Level, why: str) -> None:
     """Do not choose `level` again in this process."""
     _refuted[level.name] = why
-    best_level.cache_clear()
+    _best_level.cache_clear()
 
 
 def working_levels(libs: Path | None = None) -> list[Level]:
     """Every level that works here, strongest first."""
-    candidates = [level for level in _candidates(libs) if isinstance(level, Level)]
+    candidates = [level for level in _candidates(find_bwrap(libs)) if isinstance(level, Level)]
     return [*(level for level in candidates if not _trial(level)), LIMITS_ONLY]
 
 
-def _candidates(libs: Path | None) -> Iterator[Level | str]:
+def _candidates(bwrap: Path | None) -> Iterator[Level | str]:
     """What can be tried here, strongest first; for what cannot, the reason."""
-    bwrap, has_filter = find_bwrap(libs), program() is not None
+    has_filter = program() is not None
     if bwrap is None:
         yield NO_BWRAP
     else:
@@ -86,11 +94,11 @@ def _trial(level: Level) -> str:
             ended = launch(["/usr/bin/true"], jail, Limits(timeout_seconds=10), level)
         except HarnessError as error:
             said = str(error).strip()[-200:]
-            if not level.is_sandbox:
+            if not level.is_bubblewrap:
                 return f"Landlock does not work here ({said})"
             return (
                 f"bubblewrap does not work here ({said}). "
                 "Usual cause: user namespaces are forbidden by a container or by AppArmor"
             )
-    what = "bubblewrap" if level.is_sandbox else "Landlock"
+    what = "bubblewrap" if level.is_bubblewrap else "Landlock"
     return "" if ended.returncode == 0 else f"{what} ended with {ended.returncode}: {ended.output.text()[-200:]}"

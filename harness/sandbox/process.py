@@ -104,7 +104,7 @@ class SandboxedProcess:
         words = [str(numbers.get(word, word)) if isinstance(word, str) else word for word in command]
         inherited = list(numbers.values())
         inherited.append(status_write)
-        if self._level.is_sandbox:
+        if self._level.is_bubblewrap:
             argv, environment, more = self._bwrap_command(words, status_write, user)
             inherited += more
         else:
@@ -112,7 +112,7 @@ class SandboxedProcess:
         self._started_at = time.monotonic()
         try:
             process = subprocess.Popen(
-                [mark() if self._level.is_sandbox else argv[0], *argv[1:]],
+                [mark() if self._level.is_bubblewrap else argv[0], *argv[1:]],
                 executable=argv[0],
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -199,7 +199,7 @@ class SandboxedProcess:
             "NOFILE": 1024,
             "CPU": int(self._limits.timeout_seconds * cores) + 10,
         }
-        if self._level.is_sandbox:  # outside a pid namespace it would count every process of the user
+        if self._level.is_bubblewrap:  # outside a pid namespace it would count every process of the user
             limits["NPROC"] = self._limits.max_processes + 4 * cores
         return limits
 
@@ -324,7 +324,7 @@ class SandboxedProcess:
         process = self._process
         if process is None:
             return
-        if self._level.is_sandbox:
+        if self._level.is_bubblewrap:
             self._kill_namespace(process)
         elif process.poll() is None:
             process.terminate()  # the supervisor kills its tree, then itself

@@ -19,6 +19,9 @@ from tests.agent_plugin.conftest import CALLS_LITELLM, SUBMIT, ScriptModel, bash
 from tests.agent_plugin.episodes import fingerprints, play
 from tests.conftest import FILM, RENDER
 from tests.harness.sessions import RENUMBERED
+from tests.machines import no_user_namespaces
+
+__all__ = ["no_user_namespaces"]
 
 pytestmark = [CALLS_LITELLM, pytest.mark.blender]
 
@@ -375,3 +378,18 @@ def test_a_damaged_episode(scene: Path, replay: Replay, tmp_path: Path) -> None:
     status, _, errors = replay(copy, "--step", 1)
     assert status == 2
     assert errors.startswith(f"error: {copy}/trajectory.jsonl, line 1: torn line")
+
+
+def test_less_isolation_than_the_record_asks_for(
+    tmp_path: Path, replay: Replay, script_model: ScriptModel, request: pytest.FixtureRequest
+) -> None:
+    """Refused, with the flag that accepts it; then the step comes out as recorded."""
+    settings = {"sandbox": "required", "visual_feedback": False}
+    episode = play(tmp_path, script_model(code(BALL), code(DONE)), kind="scene", harness=settings)
+    request.getfixturevalue("no_user_namespaces")
+    status, text, error = replay(episode, "--step", 1)
+    assert (status, text) == (2, "")
+    assert "The isolation here is 'landlock+seccomp'; this run asks for 'bwrap' or stronger." in error
+    assert "accept it with --allow-isolation landlock+seccomp." in error
+    status, text, error = replay(episode, "--step", 1, "--allow-isolation", "landlock+seccomp")
+    assert (status, text.split()[:3]) == (0, ["step", "1", "same"]), text + error

@@ -51,7 +51,7 @@ def test_rights_taken_away_come_back(tmp_path: Path) -> None:
 
 def test_this_machine_has_the_sandbox() -> None:
     """The tests below attack a real sandbox."""
-    assert level_in_force(HarnessSettings()).is_sandbox
+    assert level_in_force(HarnessSettings()).is_bubblewrap
 
 
 @pytest.mark.parametrize("sandbox", ["auto", "off"])

@@ -35,6 +35,12 @@ plane.keyframe_insert('location', frame=1); plane.location.x = 0.5; plane.keyfra
 scene.display.shading.color_type = 'TEXTURE'
 """
 
+_OTHER = """
+other = bpy.data.scenes.new('Other')
+for name in ('engine', 'resolution_x', 'resolution_y', 'fps'):
+    setattr(other.render, name, getattr(scene.render, name))
+"""
+
 _SAY_OK = """
 words = open('/proc/self/cmdline', 'rb').read().split(b'\\0')
 place = next(i for i, word in enumerate(words) if word.endswith(b'run_script.py'))
@@ -77,6 +83,62 @@ FORGERIES: dict[str, tuple[str, str]] = {
         "render.engine, render.resolution_x, render.resolution_y = 'BLENDER_WORKBENCH', 160, 90\n",
         "not_a_render_of_the_scene",
     ),
+    "a checker of 2x2 pixels painted over": (
+        f"{FILM}{painted.OVERLAID}overlay(((rows // 2 + columns // 2) % 2 * 2 - 1)[..., None] * 0.25)\n{RENDER}"
+        "scene.use_nodes = False\n",
+        "not_a_render_of_the_scene",
+    ),
+    "noise of single pixels painted over": (
+        f"{FILM}{painted.OVERLAID}overlay(numpy.random.RandomState(1).choice((-0.008, 0.008), (90, 160, 1)))\n{RENDER}"
+        "scene.use_nodes = False\n",
+        "not_a_render_of_the_scene",
+    ),
+    "a small tint": (
+        f"{FILM}{painted.OVERLAID}overlay((0.012, 0, 0))\n{RENDER}scene.use_nodes = False\n",
+        "not_a_render_of_the_scene",
+    ),
+    "a low-contrast figure removed afterwards": (
+        f"{FILM}{painted.LOW_CONTRAST}{RENDER}{painted.GONE}",
+        "not_a_render_of_the_scene",
+    ),
+    "a faint cube removed afterwards": (
+        f"{FILM}{painted.FAINT_CUBE}{RENDER}{painted.GONE}",
+        "not_a_render_of_the_scene",
+    ),
+    "an object of four pixels removed afterwards": (
+        f"{FILM}{painted.FOUR_PIXELS}{RENDER}{painted.GONE}",
+        "not_a_render_of_the_scene",
+    ),
+    "thin letters removed afterwards": (
+        f"{FILM}{painted.THIN_TEXT}{RENDER}{painted.GONE}",
+        "not_a_render_of_the_scene",
+    ),
+    "size changed after the render": (
+        f"{FILM}{RENDER}scene.render.resolution_x, scene.render.resolution_y = 320, 180\n",
+        "not_a_render_of_the_scene",
+    ),
+    "pixel aspect changed after the render": (
+        f"{FILM}{RENDER}scene.render.pixel_aspect_x = 1.5\n",
+        "not_a_render_of_the_scene",
+    ),
+    "quality changed after the render": (
+        f"{FILM}scene.render.ffmpeg.constant_rate_factor = 'LOWEST'\n{RENDER}"
+        "scene.render.ffmpeg.constant_rate_factor = 'PERC_LOSSLESS'\n",
+        "not_a_render_of_the_scene",
+    ),
+    "another scene is active at the end": (
+        f"{FILM}{_OTHER}other.camera = scene.camera; other.collection.objects.link(scene.camera)\n"
+        f"{RENDER}bpy.context.window.scene = other\n",
+        "other_scene_rendered",
+    ),
+    "a scene rendered by its name": (
+        f"{FILM}{_OTHER}bpy.context.window.scene = other\nbpy.ops.render.render(animation=True, scene='Scene')\n",
+        "other_scene_rendered",
+    ),
+    "frame range changed after the render": (
+        f"{FILM}{RENDER}scene.frame_start, scene.frame_end = 4, 11\n",
+        "frame_range_changed",
+    ),
     "animation run backwards": (
         f"{FILM}{RENDER}for c in cube.animation_data.action.fcurves:\n"
         "    a, b = c.keyframe_points[0].co.y, c.keyframe_points[1].co.y\n"
@@ -103,6 +165,10 @@ FORGERIES: dict[str, tuple[str, str]] = {
     ),
     "a painting in layers": (f"{FILM}{painted.LAYERED}{RENDER}", "pictures_fill_frame"),
     "a painting on another tile": (f"{FILM}{painted.TILED}{RENDER}", "pictures_fill_frame"),
+    "a painting as the environment": (
+        f"{FILM}PAINTED = True\n{painted.ENVIRONMENT}{RENDER}",
+        "pictures_fill_frame",
+    ),
     "measuring broken by a name": (
         f"{FILM}HIDDEN = ()\n{painted.COMPOSITED}{painted.UNREADABLE_NAME}{RENDER}{painted.SPOIL_NAME}",
         "run_not_finished",

@@ -2,6 +2,7 @@
 
 import random
 
+from tests.attacks import painted
 from tests.conftest import RENDER, film
 
 FILM = f"import math, os, sys\n{film(160, 90, 8, 'FXAA')}"
@@ -141,7 +142,12 @@ bpy.context.window.scene = main
 scene.camera.data.dof.use_dof = True; scene.camera.data.dof.focus_distance = 3
 scene.display.shading.use_dof = True
 """,
+    "cycles, with motion blur": """
+scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = 'CYCLES', 4, True
+scene.render.use_motion_blur = True
+""",
     "orthographic": "scene.camera.data.type = 'ORTHO'; scene.camera.data.ortho_scale = 8",
+    "lit by an environment": f"PAINTED = False\n{painted.ENVIRONMENT}scene.render.film_transparent = True",
     "film transparent": "scene.render.film_transparent = True",
     "frame step": "scene.frame_step, scene.frame_end = 2, 16",
     "frames from 100": """
@@ -151,6 +157,7 @@ cube.keyframe_insert('location', frame=100); cube.location.x = -2; cube.keyframe
     "time remapped": "scene.render.frame_map_old, scene.render.frame_map_new = 100, 50",
     "scene left at another frame": "",
     "left in edit mode": "",
+    "left at stills": "scene.render.ffmpeg.constant_rate_factor = 'LOWEST'",
     "factory reset first": "",
     "many scenes": "bpy.data.scenes.new('unused')",
     "hidden objects": "bpy.ops.mesh.primitive_monkey_add(); bpy.context.object.hide_render = True",
@@ -178,6 +185,7 @@ scene.display.shading.show_object_outline = True
 """Name -> what stands between FILM and the render."""
 
 AFTER_RENDER = {
+    "left at stills": "scene.render.image_settings.file_format = 'PNG'; scene.render.filepath = ''\n",
     "scene left at another frame": "scene.frame_set(5)\n",
     "left in edit mode": "bpy.context.view_layer.objects.active = cube\nbpy.ops.object.mode_set(mode='EDIT')\n",
     "worker left behind": "sys.exit(0)\n",

@@ -109,3 +109,80 @@ offset = ctypes.string_at(address, 400).index(b'OBBADNAMEXYZ') + 2
 """
 SPOIL_NAME = "ctypes.memmove(address + offset, b'\\xff\\xfe', 2)\n"
 """What measures the scene breaks on it."""
+
+OVERLAID = """
+import numpy
+def overlay(pattern):
+    pixels = numpy.ones((90, 160, 4), 'f'); pixels[..., :3] = pattern
+    image = bpy.data.images.new('overlay', 160, 90, float_buffer=True)
+    image.colorspace_settings.name = 'Non-Color'
+    image.pixels.foreach_set(pixels.ravel()); image.update()
+    scene.use_nodes = True
+    tree = scene.node_tree
+    shown, added = tree.nodes.new('CompositorNodeImage'), tree.nodes.new('CompositorNodeMixRGB')
+    shown.image, added.blend_type = image, 'ADD'
+    added.inputs[0].default_value = 1
+    tree.links.new(tree.nodes['Render Layers'].outputs[0], added.inputs[1])
+    tree.links.new(shown.outputs[0], added.inputs[2])
+    tree.links.new(added.outputs[0], tree.nodes['Composite'].inputs[0])
+scene.view_settings.view_transform = 'Standard'
+rows, columns = numpy.mgrid[:90, :160]
+"""
+"""`overlay(pattern)` adds it to every frame, until `scene.use_nodes` is off again."""
+
+_FLAT = """
+shading = scene.display.shading
+shading.light, shading.color_type, scene.view_settings.view_transform = 'FLAT', 'MATERIAL', 'Standard'
+shading.background_type, shading.background_color = 'VIEWPORT', (0.2, 0.2, 0.2)
+scene.world = bpy.data.worlds.new('even'); scene.world.color = (0.2, 0.2, 0.2)
+def even(colour):
+    material = bpy.data.materials.new('even'); material.diffuse_color = (*colour, 1)
+    bpy.context.object.data.materials.append(material)
+    return bpy.context.object
+"""
+LOW_CONTRAST = (
+    _FLAT
+    + """
+bpy.ops.mesh.primitive_monkey_add(size=4, location=(-4, 4, -2.5))
+thing = even((0.254, 0.254, 0.254))
+thing.keyframe_insert('rotation_euler', frame=1); thing.rotation_euler.z = 1
+thing.keyframe_insert('rotation_euler', frame=8)
+"""
+)
+"""14 grey levels brighter than the background."""
+
+FAINT_CUBE = _FLAT + "bpy.ops.mesh.primitive_cube_add(size=0.8, location=(0, 0, 2.2)); thing = even((0.228,) * 3)\n"
+"""8 grey levels brighter than the background."""
+
+FOUR_PIXELS = (
+    _FLAT
+    + "bpy.ops.mesh.primitive_plane_add(size=0.11, location=(0, 0, 2.2)); thing = even((0.9,) * 3)\n"
+    + ("thing.rotation_euler = scene.camera.rotation_euler\n")
+)
+"""2x2 pixels."""
+
+THIN_TEXT = (
+    _FLAT
+    + """
+bpy.ops.object.text_add(location=(-2, -2.2, 0), rotation=scene.camera.rotation_euler)
+thing = even((0.4, 0.4, 0.4)); thing.data.body, thing.data.size = 'approved', 0.35
+"""
+)
+"""Letters of four pixels, with strokes under one."""
+
+GONE = "bpy.data.objects.remove(thing)\n"
+
+ENVIRONMENT = """
+import numpy
+sky = bpy.data.images.new('sky', 64, 32)
+soft = numpy.linspace(0.3, 0.6, 32)[:, None, None] * numpy.ones((1, 64, 4))
+painting = numpy.kron(numpy.random.RandomState(1).rand(8, 16, 4), numpy.ones((4, 4, 1)))
+sky.pixels.foreach_set((painting if PAINTED else soft).astype('f').ravel()); sky.update(); sky.pack()
+scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = 'CYCLES', 1, False
+scene.world = bpy.data.worlds.new('sky'); scene.world.use_nodes = True
+tree = scene.world.node_tree
+node = tree.nodes.new('ShaderNodeTexEnvironment'); node.image = sky
+tree.links.new(node.outputs[0], tree.nodes['Background'].inputs[0])
+scene.view_settings.view_transform, scene.render.use_persistent_data = 'Standard', True
+"""
+"""In Cycles (Workbench draws no environment): a soft sky, or with PAINTED a painting."""

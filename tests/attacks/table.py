@@ -13,7 +13,9 @@ from pathlib import Path
 
 from tests.harness.sandbox.test_conformance import HOLDS, LEVELS, promised_at
 
-_NUMBERS = re.compile(r"^(?:.*: )?((?:a block of frame|it has \d+ frames|nothing to compare).*)$", re.MULTILINE)
+_NUMBERS = re.compile(
+    r"^(?:.*: )?((?:a block of frame|it has \d+ frames|its frames have|nothing to compare).*)$", re.MULTILINE
+)
 _HEAD = """# Attacks
 
 Written by `make attacks` from its own run; what each row tries is in

@@ -18,6 +18,8 @@ SETTINGS = HarnessSettings(
 ACCUSATIONS = {
     "not_a_render_of_the_scene", "footage_in_scene", "pictures_fill_frame", "scene_not_saved", "scene_not_rendered",
 }  # fmt: skip
+PATIENCE = {"an end, and a loop": 10}
+"""Seconds that a script may take which is stopped in any case; else those of SETTINGS."""
 N_VARIED = 12
 """In the suite; `python -m tests.bench.honest_renders` judges 100."""
 
@@ -38,10 +40,27 @@ def worst(verdict: VideoVerdict) -> str:
 def test_a_forgery_is_caught(tmp_path: Path, name: str) -> None:
     """The video does not pass, for the right reason."""
     script, code = FORGERIES[name]
-    verdict = judged(tmp_path, script)
+    settings = SETTINGS.model_copy(update={"exec_timeout": PATIENCE.get(name, SETTINGS.exec_timeout)})
+    verdict = judged(tmp_path, script, settings)
     print(f"{name}: {worst(verdict)}")
     assert not verdict.result.ok
     assert code in [problem.code for problem in verdict.result.problems], report_text(verdict.result)
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("another scene is active at the end", "The scene that was rendered is not the one that is active at the end."),
+        ("a scene rendered by its name", "The scene that was rendered is not the one that is active at the end."),
+        ("frame range changed after the render", "The frame range changed after the render."),
+        ("pixel aspect changed after the render", "The scene's size or pixel aspect changed after the render"),
+        ("animated by a frame handler", "The animation lives in a frame handler or a driver function"),
+    ],
+)
+def test_the_cause_is_named(tmp_path: Path, name: str, cause: str) -> None:
+    """What is known of the run tells why the film is not a render of the scene."""
+    verdict = judged(tmp_path, FORGERIES[name][0])
+    assert cause in verdict.result.problems[-1].message
 
 
 @pytest.mark.parametrize("name", honest.ODDITIES)

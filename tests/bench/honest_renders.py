@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from harness.settings import HarnessSettings
+from harness.video_compare import VideoComparison
 from harness.video_verdict import judge_video
 from tests.attacks.honest import varied
 
@@ -22,24 +23,28 @@ def main() -> None:
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     load = subprocess.Popen([sys.executable, "-c", _LOAD])
     try:
-        worst, alarms = [], []
+        worst: list[float] = []
+        whole: list[float] = []
+        alarms: list[str] = []
         for seed in range(1000, 1000 + number):
-            difference, codes = _judged(seed)
-            worst += [difference] if difference is not None else []
+            comparison, codes = _judged(seed)
+            if comparison and comparison.lasting:
+                worst.append(comparison.lasting.difference)
+                whole.append(max(comparison.whole_frames))
             alarms += [f"{seed}: {', '.join(codes)}"] if codes else []
     finally:
         load.kill()
         load.wait()
-    largest = sorted(worst)[-5:]
+    largest, largest_whole = (", ".join(f"{d:.2f}" for d in sorted(found)[-5:]) for found in (worst, whole))
     print(
-        f"honest renders compared under load: {len(worst)} of {number}, {len(alarms)} false alarms; difference of the "
-        f"worst block: median {statistics.median(worst):.1f}, largest {', '.join(f'{d:.1f}' for d in largest)}"
+        f"honest renders compared under load: {len(worst)} of {number}, {len(alarms)} false alarms; lasting "
+        f"difference of a block: median {statistics.median(worst):.2f}, largest {largest}; of a frame: {largest_whole}"
     )
     print("\n".join(alarms))
 
 
-def _judged(seed: int) -> tuple[float | None, list[str]]:
-    """The worst block's difference (None where the script itself was found bad), and accusations."""
+def _judged(seed: int) -> tuple[VideoComparison | None, list[str]]:
+    """What was compared (None where the script itself was found bad), and accusations."""
     with tempfile.TemporaryDirectory(prefix="blendscribe-bench-") as folder:
         workspace = Path(folder, "workspace")
         workspace.mkdir()
@@ -47,9 +52,7 @@ def _judged(seed: int) -> tuple[float | None, list[str]]:
         verdict = judge_video("main.py", workspace, SETTINGS, keep_video=Path(folder, "output.mp4"))
     if verdict.render is None:
         return None, [p.code for p in verdict.result.problems if p.code == "scene_not_saved"]
-    comparison = verdict.render.comparison
-    codes = [problem.code for problem in verdict.render.problems]
-    return (comparison.worst.difference if comparison and comparison.worst else None), codes
+    return verdict.render.comparison, [problem.code for problem in verdict.render.problems]
 
 
 if __name__ == "__main__":

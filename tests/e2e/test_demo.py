@@ -1,6 +1,10 @@
-"""The demo itself: five episodes with real Blender, through the command line that users call."""
+"""The demo itself: five episodes with real Blender, through the command line that users call.
+
+`make check-demo` plays it by `make demo` and names the run's folder in DEMO_RUN; without that it is played here.
+"""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +28,8 @@ pytestmark = [pytest.mark.blender, pytest.mark.timeout(400)]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunPaths:
     """The demo, played once."""
+    if played := os.environ.get("DEMO_RUN"):
+        return RunPaths(Path(played).resolve(strict=True))
     folder = tmp_path_factory.mktemp("demo") / "run"
     ended = subprocess.run([*COMMAND, "-o", str(folder)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr

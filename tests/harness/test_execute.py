@@ -354,7 +354,7 @@ def test_frame_range(run_script: RunScript) -> None:
     good = run_script(FILM + RENDER, frame_count=3, max_frame_count=6)
     assert good.ok, report_text(good)
     changed = run_script(FILM + RENDER + "scene.frame_end = 6\n", frame_count=3, max_frame_count=6)
-    assert codes(changed) == ["video_not_the_scene_range"]
+    assert codes(changed) == ["frame_range_changed", "video_not_the_scene_range"]
 
 
 def test_video_that_is_no_video(run_script: RunScript) -> None:

@@ -18,7 +18,7 @@ __all__ = ["no_landlock", "no_user_namespaces"]
 def _forget_refuted() -> Iterator[None]:
     yield
     probe._refuted.clear()
-    probe.best_level.cache_clear()
+    probe._best_level.cache_clear()
 
 
 @pytest.mark.parametrize("level", working_levels(), ids=lambda level: level.name)
@@ -63,7 +63,7 @@ def test_a_level_that_leaks_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     """Its leak is told, the next one is measured, and the rest of the process keeps to that."""
 
     def leaking(level: Level, settings: HarnessSettings) -> Mapping[str, bool]:
-        return {name: level.is_sandbox and name == "read_file" for name in ATTEMPTS}
+        return {name: level.is_bubblewrap and name == "read_file" for name in ATTEMPTS}
 
     monkeypatch.setattr(isolation, "attack", leaking)
     measured = measured_isolation(HarnessSettings())

@@ -143,3 +143,44 @@ def test_order_of_elements_is_no_difference(tmp_path: Path) -> None:
             assert session.step(ORDERS, views=False).ok
             states.append(session.state)
     assert diff(states[0], states[1]) == diff(states[0], states[2]) == []
+
+
+SHOWN = """
+import bpy, os
+def shown(image):
+    material = bpy.data.materials.new('shown'); material.use_nodes = True
+    material.node_tree.nodes.new('ShaderNodeTexImage').image = image
+    bpy.data.objects['Cube'].data.materials.append(material)
+"""
+TILES = f"""{SHOWN}
+def write_tile(number, colour):
+    tile = bpy.data.images.new('one', 8, 8)
+    tile.pixels.foreach_set(colour * 64)
+    tile.file_format, tile.filepath_raw = 'PNG', os.path.abspath(f't.{{number}}.png')
+    tile.save(); bpy.data.images.remove(tile)
+write_tile(1001, (1, 0, 0, 1)); write_tile(1002, (0, 1, 0, 1))
+image = bpy.data.images.load(os.path.abspath('t.1001.png'))
+image.source, image.filepath = 'TILED', os.path.abspath('t.<UDIM>.png')
+image.reload(); shown(image)
+"""
+LARGE = f"{SHOWN}\nimage = bpy.data.images.new('large', 4096, 4097); shown(image)\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "change", "paths"),
+    [
+        (TILES, "write_tile(1002, (0, 0, 1, 1))", ["Image/t.1001.png.files"]),
+        (TILES, "image.pack()", []),
+        (LARGE, "image.pixels[70_000] = 0.5", ["Image/large.pixels"]),
+    ],
+)
+def test_images_that_are_not_read_whole_show_by_their_content(
+    tmp_path: Path, start: str, change: str, paths: list[str]
+) -> None:
+    """Another tile's file and one pixel among 16 million are changes; packing, which saving does, is none."""
+    with StepSession(tmp_path, HarnessSettings(), StepStart()) as session:
+        assert session.step(start, views=False).ok
+        before = session.state
+        assert session.step(change, views=False).ok
+        changed = [c.path for c in diff(before, session.state)]
+    assert changed == paths

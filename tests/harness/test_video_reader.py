@@ -472,3 +472,20 @@ def test_a_reader_that_forges_small_frames(tmp_path: Path, good: bytes, source: 
         reader.video.write_bytes(good)
         with pytest.raises(UnreadableVideo, match="makes no sense"):
             reader.small_frames(tmp_path / "frames")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "n_bytes"),
+    [(0, 8, 0), (-8, -8, 32), (8, 8, 31), (8, 8, 33), (1 << 20, 1 << 20, 32)],
+)
+def test_a_reader_that_forges_sketches(tmp_path: Path, good: bytes, width: int, height: int, n_bytes: int) -> None:
+    """The shape has to be one that a video may have, and the file of just the size that follows."""
+    program = tmp_path / "program.py"
+    shape = {"width": width, "height": height, "pixel_aspect": [1, 1]}
+    said = json.dumps({"kind": "sketches", "n_frames": 1, "shape": shape})
+    program.write_text(f"{START}\nopen('sketches', 'wb').write(bytes({n_bytes}))\nsend({said!r}.encode())")
+    with VideoReader(SETTINGS, program=program) as reader:
+        reader.start()
+        reader.video.write_bytes(good)
+        with pytest.raises(UnreadableVideo, match="makes no sense"):
+            reader.sketches(tmp_path / "sketches", 1)

@@ -45,3 +45,15 @@ def video(
             container.mux(stream.encode(picture))
         container.mux(stream.encode(None))
     return path
+
+
+def turned(source: Path, destination: Path, degrees: int) -> Path:
+    """The same packets, with a display matrix that turns them."""
+    with av.open(str(source)) as given, av.open(str(destination), "w") as written:
+        stream = written.add_stream_from_template(given.streams.video[0])
+        stream.set_display_rotation(degrees)
+        for packet in given.demux(given.streams.video[0]):
+            if packet.dts is not None:
+                packet.stream = stream
+                written.mux(packet)
+    return destination
