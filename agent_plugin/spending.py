@@ -39,13 +39,14 @@ class Stop:
 
     requested: threading.Event = field(default_factory=threading.Event)
     why: str = "stopped by the user"
+    is_for_cost: bool = False
     spending: Spending | None = None
     """Asked before each model call."""
 
     def is_due(self) -> bool:
         """Whether no other model call may be made."""
         if self.spending is not None and not self.requested.is_set() and self.spending.is_over:
-            self.why = str(self.spending)
+            self.why, self.is_for_cost = str(self.spending), True
             self.requested.set()
         return self.requested.is_set()
 

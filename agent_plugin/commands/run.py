@@ -36,6 +36,9 @@ def run(
     ] = None,
     attempts: Annotated[int, typer.Option(min=1, max=1000, help="How often each task is tried by each model.")] = 1,
     workers: Annotated[int, typer.Option("-w", "--workers", min=1, max=256, help="Episodes at the same time.")] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Only continue: refuse a folder that holds no run. The rest is the same.")
+    ] = False,
     cost_limit: Annotated[
         float,
         typer.Option(min=0, help="US dollars for the run, all launches; no model call begins beyond it. 0: none."),
@@ -54,12 +57,16 @@ def run(
     """
     from rich.console import Console
 
+    from agent_plugin.faults import bad_input
     from agent_plugin.launcher import interruptible, lock_run, open_run, run_all
     from agent_plugin.progress import RunProgress, results_table, where_to_look
     from agent_plugin.spending import Spending, Stop
     from harness.sweep import sweep
+    from recorder.paths import RunPaths
 
     sweep()
+    if resume and not RunPaths(output).run_file.is_file():
+        raise bad_input("holds no run to continue; leave --resume away to begin one", file=str(output))
     plan = _plan(tasks, model or [], config or [], attempts, allow_isolation)
     paths = open_run(plan, output)
     console, stop = Console(), Stop(spending=Spending(cost_limit, output) if cost_limit else None)
@@ -67,9 +74,9 @@ def run(
         outcomes = run_all(plan, paths, n_workers=workers, watcher=progress, stop=stop)
     console.print(results_table(outcomes))
     console.print(where_to_look(outcomes, output), markup=False, highlight=False, soft_wrap=True)
-    if stop.spending and stop.spending.is_over:
-        console.print(f"Stopped: {stop.spending}. With a higher --cost-limit the same command goes on.", soft_wrap=True)
-    if stop.requested.is_set() and not (stop.spending and stop.spending.is_over):
+    if stop.is_for_cost:
+        console.print(f"Stopped: {stop.why}. With a higher --cost-limit the same command goes on.", soft_wrap=True)
+    elif stop.requested.is_set():
         raise typer.Exit(130)
     if not all(outcome.summary and outcome.summary.verdict == "pass" for outcome in outcomes):
         raise typer.Exit(1)

@@ -333,5 +333,15 @@ def test_a_run_stops_at_its_cost(
         text = capsys.readouterr().out
         assert "Stopped: the run's cost limit of $1e-09 is reached" in text
         assert len(server.exchanges) == 1
-        assert run(monkeypatch, *arguments, "--cost-limit", "5") == 1  # nothing good was handed in
+        assert run(monkeypatch, *arguments, "--resume", "--cost-limit", "5") == 1  # nothing good was handed in
         assert "script_missing" in capsys.readouterr().out
+
+
+def test_resume_begins_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder without a run is refused; a slip in its name starts no run beside it."""
+    tasks = write_tasks(tmp_path, {"id": "film"})
+    assert run(monkeypatch, tasks, "-m", "scripted/demo", "-o", tmp_path / "rum", "--resume") == 2
+    assert "holds no run to continue" in capsys.readouterr().err
+    assert not (tmp_path / "rum").exists()
