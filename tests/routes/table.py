@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.routes.test_routes import WAYS
 
+_BY_MINI = re.compile(r"test_mini_plays_the_same_episode\[(.*)-(\d+)\]")
 _HEAD = """# Routes
 
 Written by `make routes` from its own run: one scene task, played through mini-swe-agent, litellm and a provider on
@@ -35,7 +36,7 @@ request was made again from the record, and had the recorded digest.
 
 def main() -> None:
     """Print the page."""
-    failed, rows = _read(Path(sys.argv[1]))
+    failed, rows, by_mini = _read(Path(sys.argv[1]))
     if failed:
         raise SystemExit("Not written: these failed.\n" + "\n".join(failed))
     if missing := {way.name for way in WAYS} - {row["route"] for row in rows}:
@@ -45,16 +46,21 @@ def main() -> None:
     order = {way.name: number for number, way in enumerate(WAYS)}
     print(_HEAD + "\n".join(_lines(sorted(rows, key=lambda row: order[row["route"]]))))
     print(f"\n{len(rows)} routes. The scene's state: `{scenes.pop()[:16]}…`.")
+    print("\nThe same by plain mini-swe-agent (`mini -c configs/blender.yaml -m MODEL -t TASK`), its cache control on:")
+    print("".join(f"\n- {name}, {marks} cache marks" for name, marks in by_mini))
 
 
-def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    failed, rows = [], []
+def _read(path: Path) -> tuple[list[str], list[dict[str, Any]], list[tuple[str, str]]]:
+    """(tests that failed, rows, routes that plain mini-swe-agent took with their cache marks)."""
+    failed, rows, by_mini = [], [], []
     for case in ET.parse(path).iter("testcase"):
         if case.find("failure") is not None or case.find("error") is not None:
             failed.append(case.get("name", ""))
         for line in re.findall(r"^ROUTE (.*)$", case.findtext("system-out") or "", re.MULTILINE):
             rows.append(json.loads(line))
-    return failed, rows
+        if found := _BY_MINI.fullmatch(case.get("name", "")):
+            by_mini.append((found[1], found[2]))
+    return failed, rows, by_mini
 
 
 def _lines(rows: list[dict[str, Any]]) -> Iterator[str]:
