@@ -84,7 +84,7 @@ def _may_go_on(failure: Failure, attempt: int, next_at: float, policy: RetryPoli
 
 def _wait(failure: Failure, attempt: int) -> float:
     """Seconds before the next attempt: what the provider asks for, else 1, 2, 4 … 60, spread a little."""
-    if failure.retry_after is not None and failure.kind in ("rate_limit", "server"):
+    if failure.retry_after and failure.kind in ("rate_limit", "server"):  # 0 is no invitation to ask without a pause
         return failure.retry_after
     longest = 4.0 if failure.kind == "unreachable" else _LONGEST_WAIT
     base: float = min(longest, 2.0 ** (attempt - 1))
@@ -101,7 +101,7 @@ def _as_error(failure: Failure, attempts: int, elapsed: float, wait: float) -> M
     tried = f"{attempts} attempt{'s' * (attempts > 1)} in {elapsed:.0f} s"
     if failure.kind == "unreachable":
         what = f"The model's server cannot be reached ({tried}). Is it running, and is api_base right?"
-    elif failure.kind == "rate_limit" and failure.retry_after is not None:
+    elif failure.kind == "rate_limit" and failure.retry_after:
         what = f"The provider asks to wait {wait:.0f} s ({tried}), longer than model.retry_seconds allows."
     elif failure.kind in RETRIED:
         what = f"The model did not answer ({tried})."

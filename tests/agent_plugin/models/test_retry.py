@@ -89,6 +89,15 @@ def test_a_wait_that_is_too_long_ends_it_at_once() -> None:
     assert "asks to wait 3600 s" in str(result)
 
 
+def test_a_wait_of_nothing_is_no_invitation() -> None:
+    """`Retry-After: 0` for ever is answered like no header at all: with growing waits."""
+    provider = Provider(http(429, retry_after="0"))
+    result, clock, _ = asked(provider, retry_seconds=300)
+    assert isinstance(result, RateLimited)
+    assert provider.n_calls < 15
+    assert min(clock.waits) > 0.5
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [(http(500), ProviderFailed), (http(429), RateLimited), (RequestTookTooLong("x"), ModelCallTimeout)],
