@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.routes.test_routes import WAYS
+from tests.routes.ways import WAYS
 
 _BY_MINI = re.compile(r"test_mini_plays_the_same_episode\[(.*)-(\d+)\]")
 _HEAD = """# Routes

@@ -14,43 +14,20 @@ import yaml
 
 from agent_plugin.config import load_config
 from agent_plugin.episode import EpisodeKey, run_episode
-from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.loopback.server import LoopbackServer, loopback
 from agent_plugin.models.rebuild import rebuilt_requests
-from agent_plugin.models.routes import FAMILY_CLASSES, Family, family_for, placement_for
+from agent_plugin.models.routes import FAMILY_CLASSES, family_for, placement_for
 from agent_plugin.recorded_episode import read_episode
 from agent_plugin.tasks import Task
 from recorder.paths import EpisodePaths
 from recorder.records import EpisodeSummary, Step
 from tests.agent_plugin.conftest import CALLS_LITELLM
 from tests.routes.episode_script import IN_CALLS, IN_WORDS, N_REPLIES_WITH_REASONING, script
+from tests.routes.ways import WAYS, Way
 
 pytestmark = [CALLS_LITELLM, pytest.mark.blender]
 
 KEY = "sk-loopback-canary-0123456789abcdef"
-
-
-@dataclass(frozen=True)
-class Way:
-    """A route, and the class where the name alone does not choose it."""
-
-    provider: str
-    """Of the loopback server."""
-    family: Family | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.provider}, {self.family}" if self.family else self.provider
-
-
-WAYS = [
-    *(Way(name) for name in ROUTES),
-    Way("openai", "responses"),
-    Way("openrouter", "chat"),
-    Way("openrouter", "openrouter_responses"),
-    Way("vllm", "text"),
-    Way("anthropic", "text"),
-]
 
 
 @dataclass(frozen=True)
