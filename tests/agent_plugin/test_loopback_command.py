@@ -20,7 +20,14 @@ COMMAND = [sys.executable, "-c", "from agent_plugin.cli import main; main()", "l
 
 def test_it_serves_until_ctrl_c() -> None:
     """The demo's turns, for each route the model name and what to set; then it ends with status 0."""
-    with subprocess.Popen(COMMAND, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        COMMAND,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    ) as process:
         assert process.stdout is not None
         lines = []
         for line in process.stdout:
