@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from recorder.documents import first_of, newer_schema, read_document
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
-from recorder.records import LINE, SCHEMA_VERSION, End, EpisodeSummary, FileReference, Header, ImagePart, Step
+from recorder.records import LINE, End, EpisodeSummary, FileReference, Header, ImagePart, Step
 from recorder.redaction import Redactor
 
 MAX_PATCH_BYTES = 64 << 20
@@ -92,51 +93,29 @@ def read_trajectory(path: Path) -> Iterator[Header | Step | End]:
         for number, raw in enumerate(file, start=1):
             if not raw.endswith(b"\n"):
                 raise CorruptEpisode(path, number, "torn line: the file ends in the middle of it")
-            record = _parse(path, number, raw)
+            record = parse_line(path, number, raw)
             if record.seq != number - 1:
                 raise CorruptEpisode(path, number, f"seq is {record.seq}, expected {number - 1}")
             yield record
 
 
-def _parse(path: Path, number: int, raw: bytes) -> Header | Step | End:
+def parse_line(path: Path, number: int, raw: bytes) -> Header | Step | End:
+    """The record of one line. Raises CorruptEpisode, naming the line."""
     try:
         value: Any = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CorruptEpisode(path, number, f"not valid JSON ({error})") from error
-    if newer := _newer_schema(value):
+    if newer := newer_schema(value):
         raise CorruptEpisode(path, number, newer)
     try:
         return LINE.validate_python(value)
     except ValidationError as error:
-        raise CorruptEpisode(path, number, _first_of(error)) from error
+        raise CorruptEpisode(path, number, first_of(error)) from error
 
 
 def read_summary(path: Path) -> EpisodeSummary:
     """The content of an `episode.json`. Raises CorruptEpisode."""
-    try:
-        value: Any = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise CorruptEpisode(path, None, f"not valid JSON ({error})") from error
-    if newer := _newer_schema(value):
-        raise CorruptEpisode(path, None, newer)
-    try:
-        return EpisodeSummary.model_validate(value)
-    except ValidationError as error:
-        raise CorruptEpisode(path, None, _first_of(error)) from error
-
-
-def _newer_schema(value: Any) -> str:
-    """What to say of a record of a later release, else ''."""
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        return f"schema version {version} is newer than {SCHEMA_VERSION}, the last one known here: update blendscribe"
-    return ""
-
-
-def _first_of(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    return read_document(path, EpisodeSummary)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
