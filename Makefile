@@ -8,7 +8,7 @@ BIN := .venv/bin
 ATTACKS := tests/attacks tests/harness/sandbox tests/harness/test_hostile_runs.py tests/harness/test_session_ends.py
 RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: help setup demo test attacks test-fast lint types format bench clean
+.PHONY: help setup demo test attacks test-consumers test-fast lint types format bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -38,6 +38,9 @@ test: setup lint types  ## lint, types, then the tests but those of `make attack
 attacks: setup  ## what hostile code tries, on every isolation level, and honest films; writes docs/attacks.md
 	$(BIN)/pytest -n 2 $(ATTACKS) --durations 5 --junitxml attacks.xml -o junit_logging=system-out
 	$(BIN)/python -m tests.attacks.table attacks.xml > attacks.md && mv attacks.md docs/attacks.md && rm attacks.xml
+
+test-consumers: .venv/.ready  ## exported data sets, read by the trainers' own code (environments in .consumers/, 4 GB)
+	bash tests/consumers/run.sh
 
 test-fast: setup  ## the tests that start no Blender
 	$(BIN)/pytest -n 2 -m 'not blender'

@@ -44,8 +44,10 @@ def check_episode(root: Path) -> list[Finding]:
         findings += _check_calls(line, step, is_last=line == record.n_lines - 1 or record.end is None)
         findings += _check_usage(line, step)
     findings += check_references(root, record.header, record.steps)
+    if summary:
+        findings += _check_files(root, summary)
     if record.header and summary:
-        findings += _check_summary(root, record, summary)
+        findings += _check_summary(record.header, record, summary)
         findings += check_script(root, record.header, record.steps, record.end[1] if record.end else None)
     return findings
 
@@ -170,9 +172,8 @@ def _summary(root: Path, findings: list[Finding]) -> EpisodeSummary | None:
     return None
 
 
-def _check_summary(root: Path, record: Record, summary: EpisodeSummary) -> Iterator[Finding]:
-    """episode.json against the lines, and the files against episode.json."""
-    assert record.header is not None
+def _check_summary(header: Header, record: Record, summary: EpisodeSummary) -> Iterator[Finding]:
+    """episode.json against the lines."""
     steps = [step for _, step in record.steps]
     if record.end is None:
         yield Finding(
@@ -181,10 +182,10 @@ def _check_summary(root: Path, record: Record, summary: EpisodeSummary) -> Itera
     usd = sum(step.cost.usd for step in steps)
     is_known = all(step.cost.is_known for step in steps)
     facts = {
-        "task_id": (summary.task_id, record.header.task_id),
-        "task_sha256": (summary.task_sha256, record.header.task_sha256),
-        "model": (summary.model, record.header.model),
-        "attempt": (summary.attempt, record.header.attempt),
+        "task_id": (summary.task_id, header.task_id),
+        "task_sha256": (summary.task_sha256, header.task_sha256),
+        "model": (summary.model, header.model),
+        "attempt": (summary.attempt, header.attempt),
         "n_steps": (summary.n_steps, len(steps)),
         "exit_status": (summary.exit_status, record.end[1].exit_status if record.end else summary.exit_status),
         "cost.is_known": (summary.cost.is_known, is_known),
@@ -195,6 +196,10 @@ def _check_summary(root: Path, record: Record, summary: EpisodeSummary) -> Itera
             yield Finding(
                 code="sum", file="episode.json", message=f"{name} is {stated!r}, the trajectory says {found!r}"
             )
+
+
+def _check_files(root: Path, summary: EpisodeSummary) -> Iterator[Finding]:
+    """The files against episode.json."""
     for name, digest in sorted(summary.files.items()):
         yield from _check_hash(root, name, digest)
     for name in (TRAJECTORY, *DELIVERABLES):

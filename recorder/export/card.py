@@ -20,9 +20,8 @@ CONFIGS = {
     "agentic_tools_text": "train/agentic_trajectories_tools_text.jsonl",
     "instruction_to_script": "train/instruction_to_script.jsonl",
     "vlm_flat": "formats/vlm-flat/train.jsonl",
-    "parquet": "formats/parquet/train.parquet",
 }
-"""Config -> the file that it loads, where it has rows."""
+"""Config -> the file that it loads, where it has rows. All are JSON lines: `datasets` takes one kind of file a card."""
 _STRING = "string"
 _SCRIPT_FEATURES: list[dict[str, Any]] = [
     {"name": "schema_version", "dtype": "int64"},

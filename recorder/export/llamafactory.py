@@ -69,8 +69,16 @@ def _conversations(turns: list[Turn]) -> list[dict[str, str]]:
 def _said(turn: Turn) -> dict[str, str]:
     if turn.role == "assistant":
         thought = f"<think>\n{turn.reasoning}\n</think>\n\n" if turn.reasoning else ""
-        calls = "".join(f"\n<tool_call>{call_json(call)}</tool_call>" for call in turn.calls)
-        value = f"{thought}{turn.text}{calls}"
+        value = f"{thought}{turn.text}{_calls(turn)}"
         return {"from": "function_call" if turn.calls else "gpt", "value": value.strip()}
     text = "".join("<image>" if isinstance(part, ImagePart) else part.text for part in turn.parts)
     return {"from": _ROLES[turn.role], "value": text}
+
+
+def _calls(turn: Turn) -> str:
+    """Its formatter looks at one `<tool_call>` alone: parallel calls are a list in it."""
+    written = [call_json(call) for call in turn.calls]
+    if not written:
+        return ""
+    inside = written[0] if len(written) == 1 else "[" + ", ".join(written) + "]"
+    return f"\n<tool_call>{inside}</tool_call>"

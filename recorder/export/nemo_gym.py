@@ -1,10 +1,11 @@
 """`nemo-gym`: Responses API items, one row a sample. NeMo Gym's `gym dataset collate` adds the agent's reference.
 
-Pictures stay in the answers to calls, as data URLs. Reasoning becomes a reasoning item with its text as summary.
+Pictures follow the answers of a reply in a user message, as data URLs: releases up to 0.4 take text alone as a call's
+output. Reasoning becomes a reasoning item with its text as summary.
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,11 @@ class NemoGym:
     def add(self, sample: Sample) -> None:
         """Raises RefusedRow where the model never answered."""
         turns = trained_turns(sample)
-        items = [item for number, turn in enumerate(turns) for item in _items(sample, number, turn)]
         row = {
-            "responses_create_params": {"input": items, "tools": [_tool(tool) for tool in sample.tools]},
+            "responses_create_params": {
+                "input": list(_items(sample, turns)),
+                "tools": [_tool(tool) for tool in sample.tools],
+            },
             "id": sample.name,
             "task_id": sample.header.task_id,
             "model_id": sample.header.model,
@@ -53,13 +56,32 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _items(sample: Sample, number: int, turn: Turn) -> Iterator[dict[str, Any]]:
-    if turn.role == "tool":
-        yield {"type": "function_call_output", "call_id": turn.call_id, "output": _content(sample, turn)}
-    elif turn.role == "assistant":
-        yield from _reply(number, turn)
-    else:
-        yield {"type": "message", "role": turn.role, "content": _content(sample, turn)}
+def _items(sample: Sample, turns: Sequence[Turn]) -> Iterator[dict[str, Any]]:
+    waiting: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns):
+        if turn.role == "tool":
+            yield {"type": "function_call_output", "call_id": turn.call_id, "output": turn.text}
+            waiting += _pictures(sample, turn)
+            continue
+        if waiting:
+            yield {"type": "message", "role": "user", "content": waiting}
+            waiting = []
+        if turn.role == "assistant":
+            yield from _reply(number, turn)
+        else:
+            yield {"type": "message", "role": turn.role, "content": _content(sample, turn)}
+
+
+def _pictures(sample: Sample, turn: Turn) -> list[dict[str, Any]]:
+    """Each picture behind its caption."""
+    parts: list[dict[str, Any]] = []
+    caption: Part | None = None
+    for part in turn.parts:
+        if isinstance(part, ImagePart):
+            parts += [_part(sample, caption)] if caption else []
+            parts.append(_part(sample, part))
+        caption = None if isinstance(part, ImagePart) else part
+    return parts
 
 
 def _reply(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
