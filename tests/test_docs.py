@@ -9,6 +9,7 @@ import pytest
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
+from recorder.export.listing import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
@@ -54,6 +55,19 @@ def test_every_problem_has_its_line() -> None:
 def test_every_step_outcome_has_its_line() -> None:
     """The table of outcomes is the list of outcomes."""
     assert table("How a step can end") == set(get_args(StepOutcome))
+
+
+def test_every_finding_has_its_line() -> None:
+    """The table of findings is the list of findings."""
+    source = "".join((ROOT / f"recorder/{name}.py").read_text() for name in ("integrity", "integrity_files"))
+    codes = set(re.findall(r'code="([a-z]+)"', source)) | set(re.findall(r'_at\([\w.]+, "([a-z]+)"', source))
+    assert table("Findings of `verify --integrity`") == codes
+
+
+def test_every_format_has_its_section() -> None:
+    """docs/formats.md and the list of formats name the same ones."""
+    page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### `([a-z-]+)`", page, re.MULTILINE)) == {"canonical", *FORMATS}
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "setup", "help", "bench"])

@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_an_episode_of_the_real_agent_is_exported(tmp_path: Path, script_model: ScriptModel) -> None:
     """Played through litellm, recorded, never submitted: it is sound, exported as failed, in every format."""
-    model = script_model(*(bash(f"echo step {n}") for n in range(4)))
+    model = script_model(*({"calls": [bash(f"echo step {n}")]} for n in range(4)))
     episode = play(tmp_path, model, "agent.step_limit=3")
     assert command("verify", "--integrity", episode) == (0, f"{episode}: sound\n")
     formats = [argument for name in FORMATS for argument in ("--format", name)]
@@ -103,5 +103,7 @@ def test_the_files_of_a_run_are_what_their_models_say(tmp_path: Path, script_mod
     task = Task.model_validate({"id": "t", "brief": "a film"})
     described = json.loads(json.dumps(RunPlan((task,), ("m",), 1, load_config([])).describe()))
     assert RunFile.model_validate(described).model_dump(mode="json") == described
-    pinned = json.loads((play(tmp_path, script_model(bash("ls")), "agent.step_limit=1") / "task/task.json").read_text())
+    pinned = json.loads(
+        (play(tmp_path, script_model({"calls": [bash("ls")]}), "agent.step_limit=1") / "task/task.json").read_text()
+    )
     assert PinnedTask.model_validate(pinned).model_dump(mode="json", exclude_unset=True) == pinned

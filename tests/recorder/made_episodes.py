@@ -189,7 +189,11 @@ def _header(task_id: str, sha256: str, model: str, tools: list[dict[str, Any]], 
 
 def _step(writer: TrajectoryWriter, number: int, made: Made) -> Step:
     raw = made.raw if made.raw is not None else json.dumps({"code": made.code})
-    call = {"id": f"call_{number}", "type": "function", "function": {"name": made.tool, "arguments": raw}}
+    call: dict[str, Any] = {
+        "id": f"call_{number}",
+        "type": "function",
+        "function": {"name": made.tool, "arguments": raw},
+    }
     calls = [call, call | {"id": f"call_{number}_2"}] if made.is_twofold else [call]
     assistant: dict[str, Any] = {"role": "assistant", "content": made.says or None, "tool_calls": calls}
     if made.thinks:
@@ -201,7 +205,7 @@ def _step(writer: TrajectoryWriter, number: int, made: Made) -> Step:
             TextPart(text=f"View {frame + 1}:\n"),
             writer.store_image(picture(number * 8 + frame), "image/jpeg"),
         ]
-    facts = {"number": number, "outcome": "ok" if made.ok else "step_error", "steps_lost": []}
+    facts: dict[str, Any] = {"number": number, "outcome": "ok" if made.ok else "step_error", "steps_lost": []}
     patch = {"version": 1, "scene": "Scene", "blocks": {f"Object/{number}": {"is": {"n": number}}}, "evaluated": {}}
     execution = Execution(
         tool=made.tool,

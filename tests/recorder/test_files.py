@@ -58,7 +58,7 @@ ROW = TrajectoryRow(
         AssistantMessage(
             content=[RowText(text="")], reasoning_content="", tool_calls=[RowCall(id="c", function=FUNCTION)]
         ),
-        ToolMessage(tool_call_id="c", name="run_blender", content=[RowText(text="OK"), RowImage(path="samples/s/a.jpg")]),
+        ToolMessage(tool_call_id="c", name="run_blender", content=[RowText(text="OK"), RowImage(path="samples/a.jpg")]),
         AssistantMessage(content=[RowText(text="Done.")], reasoning_content="Fine."),
     ],
     tools=[{"type": "function"}],
@@ -119,7 +119,7 @@ def test_what_is_no_such_file_is_told(content: str, tmp_path: Path) -> None:
     """With the file, and what is wrong."""
     path = tmp_path / "task.json"
     path.write_text(content)
-    with pytest.raises(CorruptEpisode, match="task.json: "):
+    with pytest.raises(CorruptEpisode, match=r"task\.json: "):
         read_document(path, PinnedTask)
 
 
@@ -144,6 +144,6 @@ def test_schemas_are_read_by_others_and_take_what_we_write(name: str) -> None:
     _, model = DOCUMENTS[name]
     for record in [*ALL, *ROWS]:
         if model is type(record):
-            dumped = as_row(record) if record in ROWS else record.model_dump(mode="json")  # type: ignore[arg-type]
+            dumped = as_row(record) if record in ROWS else record.model_dump(mode="json")
             jsonschema.Draft202012Validator(schema).validate(dumped)
             assert TypeAdapter(model).validate_python(dumped) == record

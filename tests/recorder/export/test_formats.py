@@ -259,3 +259,11 @@ def test_every_format_has_a_row_of_a_plain_episode(tmp_path: Path, name: str) ->
     _, history = dataset(tmp_path)
     outcome = next(outcome for outcome in history.outcomes if outcome.name == name)
     assert (outcome.n_rows, outcome.refused) == (1, {})
+
+
+def test_a_tool_of_another_shape_gets_into_no_file_of_objects(tmp_path: Path) -> None:
+    """A schema with a key more would put nulls into the others' schemas."""
+    other = {"type": "function", "function": SCENE_TOOL["function"] | {"strict": True}}
+    root, _ = dataset(tmp_path, tools=(other,))
+    (row,) = rows(root / "train/agentic_trajectories_tools.jsonl")
+    assert json.loads(row["tools"]) == [other]
