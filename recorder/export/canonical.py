@@ -8,6 +8,7 @@ file has the same form; the text files hold every row.
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from recorder.export.conversation import Call, Turn, up_to_last_reply
 from recorder.export.forging import RefusedRow, defused, found_in
@@ -32,6 +33,14 @@ from recorder.rows import (
 
 PICTURE_LEFT_OUT = "[picture]\n"
 """Stands in text rows where the model saw a picture."""
+_PARAMETERS = {
+    "type": None,
+    "properties": {"code": {"type": None, "description": None}},
+    "required": [None],
+    "additionalProperties": None,
+}
+_SCENE_TOOL_KEYS = [{"type": None, "function": {"name": None, "description": None, "parameters": _PARAMETERS}}]
+"""What `tools` of a scene looks like: rows of any other shape would put nulls into it, or fail to load beside it."""
 SINGLE_TURN_SYSTEM = "You write Blender Python scripts. Answer with the whole script and nothing else."
 """Written for the single-turn file; no model of the record was told this."""
 
@@ -107,10 +116,16 @@ def trained_turns(sample: Sample) -> tuple[Turn, ...]:
 
 
 def has_one_shape(sample: Sample, turns: Sequence[Turn]) -> bool:
-    """Whether the row holds the scene tool alone, and every call gives exactly its one argument."""
-    properties = [tool["function"]["parameters"].get("properties", {}) for tool in sample.tools]
+    """Whether the row holds the scene tool alone, in its one form, and every call gives exactly its one argument."""
     calls = [call for turn in turns for call in turn.calls]
-    return [list(p) for p in properties] == [["code"]] and all(_code(call) is not None for call in calls)
+    return _keys(sample.tools) == _SCENE_TOOL_KEYS and all(_code(call) is not None for call in calls)
+
+
+def _keys(value: Any) -> Any:
+    """The keys of nested objects: what a loader makes one struct of."""
+    if isinstance(value, dict):
+        return {key: _keys(inner) for key, inner in value.items()}
+    return [_keys(item) for item in value] if isinstance(value, list) else None
 
 
 def trajectory_row(sample: Sample, turns: Sequence[Turn], *, is_text: bool, is_object: bool) -> dict[str, object]:
