@@ -1,5 +1,6 @@
 """Writes and reads `trajectory.jsonl`: append only, one line an event, on disk before the next step begins."""
 
+import errno
 import gzip
 import hashlib
 import json
@@ -29,17 +30,38 @@ class TrajectoryWriter:
         paths.images.mkdir(parents=True, exist_ok=True)
         self.paths, self.redactor = paths, redactor
         self.n_lines = 0
-        self._file = paths.trajectory.open("x", encoding="utf-8")
+        self._file = paths.trajectory.open("xb", buffering=0)
+        self._n_bytes = 0
         sync_folder(paths.root)
 
     def append(self, record: Header | Step | End) -> None:
-        """Write one line and have it on disk."""
+        """Write one line and have it on disk.
+
+        Raises OSError, naming the file, where that cannot be done: the disk is full, the folder is gone. What was
+        written before stays whole: no part of the line is left.
+        """
         line = json.dumps(self.redactor.clean(record.model_dump(mode="json")), ensure_ascii=False, allow_nan=False)
         # a lone surrogate (from undecodable output) cannot be written as UTF-8
-        self._file.write(line.encode("utf-8", "replace").decode("utf-8") + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._write(line.encode("utf-8", "replace") + b"\n")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.paths.trajectory)) from error
         self.n_lines += 1
+
+    def _write(self, line: bytes) -> None:
+        descriptor = self._file.fileno()
+        # else it would be written to a file that nobody can find any more
+        if not os.path.samestat(self.paths.trajectory.stat(), os.fstat(descriptor)):
+            raise FileNotFoundError(errno.ENOENT, "The file was replaced by another one")
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, self._n_bytes)
+            raise
+        self._n_bytes += len(line)
 
     def store_image(self, content: bytes, media_type: str) -> ImagePart:
         """Keep a picture under its hash (once, however often it is stored) and return the reference to it."""
@@ -121,12 +143,24 @@ def read_summary(path: Path) -> EpisodeSummary:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write under a temporary name, have it on disk, then rename: a reader sees all of it or nothing."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        _remove(temporary)
+        raise
     sync_folder(path.parent)
+
+
+def _remove(path: Path) -> None:
+    """As far as it goes: the folder may be read-only, or gone."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """`blendscribe export` and `verify`: what the real agent and recorder wrote becomes a data set."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -107,3 +108,30 @@ def test_the_files_of_a_run_are_what_their_models_say(tmp_path: Path, script_mod
         (play(tmp_path, script_model({"calls": [bash("ls")]}), "agent.step_limit=1") / "task/task.json").read_text()
     )
     assert PinnedTask.model_validate(pinned).model_dump(mode="json", exclude_unset=True) == pinned
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_minis_own_inspector_opens_the_traj_file(run: Path, tmp_path: Path) -> None:
+    """It shows a page a reply, with text, call and reasoning."""
+    from minisweagent.run.utilities.inspector import TrajectoryInspector
+    from textual.widgets import Static
+
+    assert command("export", run, "-o", tmp_path / "data", "--format", "traj")[0] == 0
+
+    async def shown() -> list[str]:
+        inspector = TrajectoryInspector(sorted((tmp_path / "data/formats/traj").glob("*.traj.json")))
+        async with inspector.run_test() as pilot:
+            pages = []
+            for _ in range(inspector.n_steps):
+                await pilot.pause()
+                pages.append("\n".join(str(widget.render()) for widget in inspector.query(Static)))
+                await pilot.press("right")
+            return pages
+
+    prompts, *pages = asyncio.run(shown())
+    assert "Make a red ball" in prompts
+    assert len(pages) == 4
+    assert "import bpy" in pages[0]
+    assert "I need bpy." in pages[0]
+    assert "STEP FAILED" in pages[1]
+    assert "View 2:" in pages[2]
