@@ -5,10 +5,12 @@ default); a newer version is refused by name, before anything else in the file i
 """
 
 import json
+import stat
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from recorder.errors import CorruptEpisode
 from recorder.records import SCHEMA_VERSION
@@ -17,17 +19,44 @@ Document = TypeVar("Document", bound=BaseModel)
 
 
 def read_document(path: Path, model: type[Document]) -> Document:
-    """The content of a JSON file. Raises CorruptEpisode, also for a version that is newer than this reader."""
+    """The content of a JSON file. Raises CorruptEpisode, also for a version that is newer than this reader.
+
+    A link is not followed, and nothing is opened that could block.
+    """
     try:
-        value: Any = json.loads(path.read_bytes())
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise CorruptEpisode(path, None, "not a plain file")
+        raw = path.read_bytes()
+        value = load_json(raw)
     except (OSError, ValueError, RecursionError) as error:
         raise CorruptEpisode(path, None, f"not valid JSON ({error})") from error
     if newer := newer_schema(value):
         raise CorruptEpisode(path, None, newer)
     try:
-        return model.model_validate(value)
+        document = model.model_validate(value)
     except ValidationError as error:
         raise CorruptEpisode(path, None, first_of(error)) from error
+    check_text(path, None, raw, document)
+    return document
+
+
+def load_json(raw: bytes) -> Any:
+    """The value, without `NaN` and its like, which are no JSON. Raises ValueError, RecursionError."""
+    return json.loads(raw, parse_constant=_refuse)
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"'{name}' is no number")
+
+
+def check_text(path: Path, line: int | None, raw: bytes, record: BaseModel) -> None:
+    """Raises CorruptEpisode for half a surrogate pair, which JSON can spell and no text file can hold."""
+    if b"\\ud" not in raw.lower():
+        return
+    try:
+        record.model_dump_json()
+    except PydanticSerializationError as error:
+        raise CorruptEpisode(path, line, "holds half a surrogate pair, which is no text") from error
 
 
 def newer_schema(value: Any) -> str:

@@ -115,10 +115,11 @@ def good_steps(steps: Sequence[Step]) -> list[tuple[int, str]]:
     for step in steps:
         for action, execution in zip(step.actions, step.executions, strict=False):
             facts = execution.blender or {}
-            for number in facts.get("steps_lost") or ():
-                good.pop(number, None)
-            if facts.get("outcome") == "ok" and isinstance(code := action.arguments.get("code"), str):
-                good[facts["number"]] = code
+            lost, number, code = facts.get("steps_lost"), facts.get("number"), action.arguments.get("code")
+            for one in lost if isinstance(lost, list) else ():
+                good.pop(one, None)
+            if facts.get("outcome") == "ok" and isinstance(code, str) and isinstance(number, int):
+                good[number] = code
     return list(good.items())
 
 

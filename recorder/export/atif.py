@@ -147,7 +147,8 @@ def _metrics(step: Step) -> dict[str, Any]:
 
 def _final_metrics(sample: Sample, n_steps: int) -> dict[str, Any]:
     def total(name: str) -> int:
-        return sum(int((step.usage or {}).get(name) or 0) for step in sample.steps)
+        counts = [(step.usage or {}).get(name) for step in sample.steps]
+        return sum(count for count in counts if isinstance(count, int))
 
     metrics: dict[str, Any] = {
         "total_prompt_tokens": total("prompt_tokens"),

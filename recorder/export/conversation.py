@@ -104,14 +104,18 @@ def _reasoning(assistant: dict[str, Any]) -> str:
     if isinstance(text, str) and text:
         return text
     blocks = assistant.get("thinking_blocks")
-    found = [str(block.get("thinking") or "") for block in blocks or [] if isinstance(block, dict)]
+    listed = blocks if isinstance(blocks, list) else []
+    found = [str(block.get("thinking") or "") for block in listed if isinstance(block, dict)]
     return "\n".join(part for part in found if part)
 
 
 def _calls(raw: Any) -> list[Call]:
     found = []
     for call in raw if isinstance(raw, list) else []:
-        function = call.get("function") or {}
+        if not isinstance(call, dict):
+            continue
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
         found.append(Call(str(call.get("id") or ""), str(function.get("name") or ""), _as_text(function)))
     return found
 

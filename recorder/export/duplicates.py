@@ -4,7 +4,7 @@ Exact: equal after lower-casing and joining runs of white space. Near: the estim
 5-word shingles is at least 0.8. The estimate is from 128 hash functions (standard error at most 0.045); pairs to look
 at come from 32 bands of 4 rows, which miss a pair of similarity 0.8 with a chance of about 5e-8.
 Sources: A. Broder, "On the resemblance and containment of documents" (1997); bands: J. Leskovec, A. Rajaraman,
-J. Ullman, "Mining of Massive Datasets", section 3.4. Kept in memory: half a kilobyte a text.
+J. Ullman, "Mining of Massive Datasets", section 3.4. Kept in memory: some kilobytes a text.
 """
 
 import hashlib

@@ -68,7 +68,7 @@ class Sample:
 def label_of(root: Path) -> tuple[Label, str]:
     """What an episode is worth, and why. Raises CorruptEpisode."""
     paths = EpisodePaths(root)
-    if not paths.summary.exists():
+    if not paths.summary.exists() and not paths.summary.is_symlink():
         return "unfinished", "it has no episode.json: it was stopped, or the machine failed"
     summary = read_summary(paths.summary)
     decided = root / "verification/decision.json"
@@ -76,7 +76,7 @@ def label_of(root: Path) -> tuple[Label, str]:
         decision = read_document(decided, Decision)
         if decision.decision == "reject":
             return "failed", f"rejected by {decision.by}: {decision.reason}"
-    elif decided.exists():
+    elif decided.exists() or decided.is_symlink():
         raise CorruptEpisode(decided, None, "not a plain file")
     if summary.verdict == "pass":
         return "accepted", summary.reason
@@ -130,6 +130,10 @@ def _records(root: Path) -> tuple[Header, tuple[Step, ...], End | None]:
             end = line
     if header is None:
         raise CorruptEpisode(root / TRAJECTORY, 1, "the first line is no header")
+    for tool in header.tools:
+        function = tool.get("function")
+        if not isinstance(function, dict) or not {"name", "parameters"} <= function.keys():
+            raise CorruptEpisode(root / TRAJECTORY, 1, "a tool without a function's name and parameters")
     return header, tuple(steps), end
 
 
