@@ -1,6 +1,5 @@
 """What is written for an episode grows with its steps, and is hardly more than its pictures and text once."""
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -50,14 +49,3 @@ def test_pictures_and_text_are_written_once(tmp_path: Path, n_steps: int) -> Non
     """At most 1.05 times, however many steps there are; so the bytes grow linearly."""
     written, needed = record(tmp_path / "e", n_steps)
     assert needed <= written <= 1.05 * needed
-
-
-def test_mini_writes_it_again_and_again(tmp_path: Path) -> None:
-    """The measure sees what it has to: the same ten steps as mini-swe-agent saves them are several times that."""
-    written, needed = record(tmp_path / "e", 10)
-    before = bytes_written()
-    messages: list[Any] = []
-    for _ in range(10):
-        messages.append({"role": "tool", "content": ["A" * (FRAME_BYTES * 4 // 3)] * N_FRAMES})
-        (tmp_path / "mini.traj.json").write_text(json.dumps({"messages": messages}, indent=2))
-    assert bytes_written() - before > 5 * written > 5 * needed

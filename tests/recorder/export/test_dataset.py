@@ -18,6 +18,7 @@ from recorder.export.listing import FORMATS, UnknownFormat
 from recorder.export.sources import NoSource, find_sources, names_of
 from recorder.files import Manifest, SampleFile
 from recorder.integrity import check_dataset
+from recorder.redaction import Redactor
 from tests.recorder.made_episodes import STEPS, Made, make_episode, make_run
 
 ALL = tuple(FORMATS)
@@ -273,3 +274,13 @@ def test_folders_can_be_listed_by_others(run: Path, tmp_path: Path) -> None:
     """A data set is not private, as its temporary folder was."""
     made(tmp_path / "data", run)
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_secret_that_was_removed_from_the_record_is_in_no_file(tmp_path: Path) -> None:
+    """Every format is made from the cleaned record alone."""
+    secret = "a-very-secret-word"
+    steps = (Made("x = 1\n", says=f"I saw {secret}.", thinks=secret, answer=f"KEY={secret}\n"), *STEPS[2:])
+    made(tmp_path / "data", make_episode(tmp_path / "e", steps, redactor=Redactor(secrets=[secret])), formats=ALL)
+    assert (tmp_path / "data/samples/e").is_dir()
+    for path in (tmp_path / "data").rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
