@@ -1,5 +1,6 @@
 """Hugging Face `datasets`, old and new: every config of the card loads as it is, no null in any call."""
 
+import json
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -72,3 +73,22 @@ def test_files_are_no_traces(tmp_path: Path) -> None:
     for row in rows("train/agentic_trajectories_text.jsonl"):
         assert not {"type", "message", "payload"} & set(row)
         assert not {"id", "source", "model", "system_prompt", "messages"} <= set(row)
+
+
+@pytest.mark.parametrize("name", [name for name in CONFIGS if name.startswith("agentic")])
+def test_a_file_beyond_the_first_block_loads(name: str, tmp_path: Path) -> None:
+    """The schema is guessed from the first 10 MB: what comes only later (reasoning, a date in it) fits it."""
+    written, n_bytes = rows(CONFIGS[name]), 0
+    with (tmp_path / "big.jsonl").open("w") as file:
+        while n_bytes < 12 << 20:
+            row = json.loads(json.dumps(written[0]))
+            for message in row["messages"]:
+                if message["role"] == "assistant":
+                    message["reasoning_content"] = "2026-01-01" if n_bytes > 11 << 20 else ""
+            row["metadata"] = "y" * 200_000
+            n_bytes += file.write(json.dumps(row) + "\n")
+    loaded = datasets.load_dataset(
+        "json", data_files=str(tmp_path / "big.jsonl"), split="train", cache_dir=str(tmp_path)
+    )
+    replies = [message for message in loaded[-1]["messages"] if message["role"] == "assistant"]
+    assert {reply["reasoning_content"] for reply in replies} == {"2026-01-01"}
