@@ -19,7 +19,7 @@ from recorder.export.sample import Sample
 from recorder.plain_files import read_plain
 from recorder.records import ImagePart
 
-_MAX_WAITING_BYTES = 64 << 20
+_MAX_WAITING_BYTES = 16 << 20
 """Pictures in memory before they are written."""
 _TEXTS = ("id", "task_id", "model_id", "label", "license")
 _FEATURES: dict[str, Any] = {

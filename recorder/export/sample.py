@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
@@ -148,12 +148,12 @@ def _script(root: Path) -> str | None:
 
 def _check_texts(root: Path) -> None:
     """Files whose bytes are pinned by hashes cannot be cleaned: what holds a secret stays out as a whole."""
+    redactor = Redactor.for_this_machine()
     for name in _TEXTS:
         if not is_plain(root, name):
             continue
         for number, line in enumerate(read_plain(root, name).decode("utf-8", "replace").split("\n"), start=1):
-            redactor = Redactor.for_this_machine()
             redactor.clean(line)
-            if found := sorted(kind for kind, n in redactor.counts.items() if n):
-                what: dict[str, Literal["a secret", "a path of this machine"]] = {"path": "a path of this machine"}
-                raise RefusedEpisode(f"{root / name}, line {number}: holds {what.get(found[0], 'a secret')}")
+            if found := [kind for kind, n in redactor.counts.items() if n]:
+                what = "a path of this machine" if found == ["path"] else "a secret"
+                raise RefusedEpisode(f"{root / name}, line {number}: holds {what}")
