@@ -8,7 +8,7 @@ BIN := .venv/bin
 ATTACKS := tests/attacks tests/harness/sandbox tests/harness/test_hostile_runs.py tests/harness/test_session_ends.py
 RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 
-.PHONY: help setup demo check-demo test attacks routes test-fast lint types format bench clean
+.PHONY: help setup demo check-demo test attacks routes test-consumers test-fast lint types format bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -48,6 +48,9 @@ attacks: setup  ## what hostile code tries, on every isolation level, and honest
 routes: setup  ## the same episode through every route to a model, with real Blender; writes docs/routes.md
 	$(BIN)/pytest -n 2 tests/routes --durations 5 --junitxml routes.xml -o junit_logging=system-out
 	$(BIN)/python -m tests.routes.table routes.xml > routes.md && mv routes.md docs/routes.md && rm routes.xml
+
+test-consumers: .venv/.ready  ## exported data sets, read by the trainers' own code (environments in .consumers/, 4 GB)
+	bash tests/consumers/run.sh
 
 test-fast: setup  ## the tests that start no Blender
 	$(BIN)/pytest -n 2 -m 'not blender'

@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from agent_plugin.commands.doctor import doctor
+from agent_plugin.commands.export import export
 from agent_plugin.commands.loopback import loopback
 from agent_plugin.commands.replay import replay
 from agent_plugin.commands.run import run
 from agent_plugin.commands.setup import setup
+from agent_plugin.commands.verify import verify
 from agent_plugin.exit_status import run_app
 
 app = typer.Typer(
@@ -22,6 +24,8 @@ app.command()(setup)
 app.command()(doctor)
 app.command()(run)
 app.command()(replay)
+app.command()(verify)
+app.command()(export)
 app.command()(loopback)
 
 

@@ -105,7 +105,7 @@ def open_run(plan: RunPlan, root: Path) -> RunPaths:
     if paths.run_file.is_file():
         _check_same_run(paths.run_file, described)
         return paths
-    if root.is_dir() and any(entry.name != ".lock" for entry in root.iterdir()):
+    if root.is_dir() and not all(paths.is_begun_with(entry.name) for entry in root.iterdir()):
         raise bad_input("is not empty and holds no run.json; give a new folder for the run", file=str(root))
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,6 @@ def fingerprint(facts: dict[str, Any]) -> str:
 
 def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, stop: Stop) -> EpisodeOutcome:
     episode = paths.episode(key.task.id, key.model, key.attempt)
-    _move_aside(episode, "interrupted")  # left by a launcher that was killed
     watcher.started(key)
 
     def on_step(number: int, what: str) -> None:
@@ -197,15 +196,24 @@ def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, sto
         watcher.step(key, number, what)
 
     try:
+        _move_aside(episode, "interrupted")  # left by a launcher that was killed
         outcome = EpisodeOutcome(key, run_episode(key, plan.config, episode, on_step, plan.allowed_isolation))
     except Stopped:
-        _move_aside(episode, "interrupted")
-        outcome = EpisodeOutcome(key, None, error=stop.why)
+        outcome = EpisodeOutcome(key, None, error=stop.why + _kept_aside(episode, "interrupted"))
     except Exception as error:  # noqa: BLE001 - the one place where a failure of machine or provider is caught
-        _move_aside(episode, "infrastructure")
-        outcome = EpisodeOutcome(key, None, error=_one_line(error, plan.config))
+        told = _one_line(error, plan.config)
+        outcome = EpisodeOutcome(key, None, error=told + _kept_aside(episode, "infrastructure"))
     watcher.ended(outcome)
     return outcome
+
+
+def _kept_aside(episode: EpisodePaths, why: str) -> str:
+    """Move what was recorded aside; what to add to the error where the disk that failed does not allow it."""
+    try:
+        _move_aside(episode, why)
+    except OSError as error:
+        return f" (what was recorded stays where it is: {error.strerror})"
+    return ""
 
 
 def _move_aside(episode: EpisodePaths, why: str) -> None:

@@ -22,6 +22,11 @@ class RunPaths:
     def lock_file(self) -> Path:
         return self.root / ".lock"
 
+    @staticmethod
+    def is_begun_with(name: str) -> bool:
+        """Whether a launcher that was killed before run.json stood may have left this: a lock, an unfinished file."""
+        return name == ".lock" or bool(re.fullmatch(r"\.run\.json\.\d+\.tmp", name))
+
     def episode(self, task_id: str, model: str, attempt: int) -> "EpisodePaths":
         return EpisodePaths(self.root / "episodes" / task_id / folder_name(model) / f"{attempt}")
 

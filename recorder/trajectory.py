@@ -1,5 +1,6 @@
 """Writes and reads `trajectory.jsonl`: append only, one line an event, on disk before the next step begins."""
 
+import errno
 import gzip
 import hashlib
 import json
@@ -10,9 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from recorder.documents import check_text, first_of, load_json, newer_schema, read_document
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
-from recorder.records import LINE, SCHEMA_VERSION, End, EpisodeSummary, FileReference, Header, ImagePart, Step
+from recorder.records import LINE, End, EpisodeSummary, FileReference, Header, ImagePart, Step
 from recorder.redaction import Redactor
 
 MAX_PATCH_BYTES = 64 << 20
@@ -28,17 +30,38 @@ class TrajectoryWriter:
         paths.images.mkdir(parents=True, exist_ok=True)
         self.paths, self.redactor = paths, redactor
         self.n_lines = 0
-        self._file = paths.trajectory.open("x", encoding="utf-8")
+        self._file = paths.trajectory.open("xb", buffering=0)
+        self._n_bytes = 0
         sync_folder(paths.root)
 
     def append(self, record: Header | Step | End) -> None:
-        """Write one line and have it on disk."""
+        """Write one line and have it on disk.
+
+        Raises OSError, naming the file, where that cannot be done: the disk is full, the folder is gone. What was
+        written before stays whole: no part of the line is left.
+        """
         line = json.dumps(self.redactor.clean(record.model_dump(mode="json")), ensure_ascii=False, allow_nan=False)
         # a lone surrogate (from undecodable output) cannot be written as UTF-8
-        self._file.write(line.encode("utf-8", "replace").decode("utf-8") + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._write(line.encode("utf-8", "replace") + b"\n")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.paths.trajectory)) from error
         self.n_lines += 1
+
+    def _write(self, line: bytes) -> None:
+        descriptor = self._file.fileno()
+        # else it would be written to a file that nobody can find any more
+        if not os.path.samestat(self.paths.trajectory.stat(), os.fstat(descriptor)):
+            raise FileNotFoundError(errno.ENOENT, "The file was replaced by another one")
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, self._n_bytes)
+            raise
+        self._n_bytes += len(line)
 
     def store_image(self, content: bytes, media_type: str) -> ImagePart:
         """Keep a picture under its hash (once, however often it is stored) and return the reference to it."""
@@ -92,62 +115,54 @@ def read_trajectory(path: Path) -> Iterator[Header | Step | End]:
         for number, raw in enumerate(file, start=1):
             if not raw.endswith(b"\n"):
                 raise CorruptEpisode(path, number, "torn line: the file ends in the middle of it")
-            record = _parse(path, number, raw)
+            record = parse_line(path, number, raw)
             if record.seq != number - 1:
                 raise CorruptEpisode(path, number, f"seq is {record.seq}, expected {number - 1}")
             yield record
 
 
-def _parse(path: Path, number: int, raw: bytes) -> Header | Step | End:
+def parse_line(path: Path, number: int, raw: bytes) -> Header | Step | End:
+    """The record of one line. Raises CorruptEpisode, naming the line."""
     try:
-        value: Any = json.loads(raw)
-    except ValueError as error:
+        value = load_json(raw)
+    except (ValueError, RecursionError) as error:
         raise CorruptEpisode(path, number, f"not valid JSON ({error})") from error
-    if newer := _newer_schema(value):
+    if newer := newer_schema(value):
         raise CorruptEpisode(path, number, newer)
     try:
-        return LINE.validate_python(value)
+        record = LINE.validate_python(value)
     except ValidationError as error:
-        raise CorruptEpisode(path, number, _first_of(error)) from error
+        raise CorruptEpisode(path, number, first_of(error)) from error
+    check_text(path, number, raw, record)
+    return record
 
 
 def read_summary(path: Path) -> EpisodeSummary:
     """The content of an `episode.json`. Raises CorruptEpisode."""
-    try:
-        value: Any = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise CorruptEpisode(path, None, f"not valid JSON ({error})") from error
-    if newer := _newer_schema(value):
-        raise CorruptEpisode(path, None, newer)
-    try:
-        return EpisodeSummary.model_validate(value)
-    except ValidationError as error:
-        raise CorruptEpisode(path, None, _first_of(error)) from error
-
-
-def _newer_schema(value: Any) -> str:
-    """What to say of a record of a later release, else ''."""
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        return f"schema version {version} is newer than {SCHEMA_VERSION}, the last one known here: update blendscribe"
-    return ""
-
-
-def _first_of(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    return read_document(path, EpisodeSummary)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write under a temporary name, have it on disk, then rename: a reader sees all of it or nothing."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        _remove(temporary)
+        raise
     sync_folder(path.parent)
+
+
+def _remove(path: Path) -> None:
+    """As far as it goes: the folder may be read-only, or gone."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass
 
 
 def sync_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, FailureKind
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
+from recorder.export.listing import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
@@ -86,7 +87,20 @@ def test_every_fault_and_route_of_the_loopback_has_its_line() -> None:
     assert [name for name in ROUTES if f"`{name}`" not in routes] == []
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "attacks", "routes", "setup", "help", "bench"])
+def test_every_finding_has_its_line() -> None:
+    """The table of findings is the list of findings."""
+    source = "".join((ROOT / f"recorder/{name}.py").read_text() for name in ("integrity", "integrity_files"))
+    codes = set(re.findall(r'code="([a-z]+)"', source)) | set(re.findall(r'_at\([\w.]+, "([a-z]+)"', source))
+    assert table("Findings of `verify --integrity`") == codes
+
+
+def test_every_format_has_its_section() -> None:
+    """docs/formats.md and the list of formats name the same ones."""
+    page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### `([a-z-]+)`", page, re.MULTILINE)) == {"canonical", *FORMATS}
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "attacks", "routes", "test-consumers", "setup", "help", "bench"])
 def test_make_targets_exist(target: str) -> None:
     """What the README says to make can be made."""
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

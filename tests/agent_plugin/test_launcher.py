@@ -145,6 +145,14 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     assert open_run(plan, tmp_path / "empty").run_file.is_file()
 
 
+@pytest.mark.parametrize("left", [".lock", ".run.json.123.tmp"])
+def test_a_launcher_that_was_killed_at_once_left_no_other_run(tmp_path: Path, left: str) -> None:
+    """Its lock, or the beginning of its run.json, are no reason to refuse the same command."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / left).write_text("{")
+    assert open_run(make_plan(tmp_path, "m"), tmp_path / "run").run_file.is_file()
+
+
 @pytest.mark.parametrize("place", ["/proc/blendscribe-run", "tasks.yaml/run", "/sys/blendscribe-run"])
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, place: str) -> None:
     """With the system's reason."""

@@ -1,9 +1,10 @@
 """`python -m tests.bench`: every figure of the docs, as ratios of pairs run side by side. Prints; asserts nothing."""
 
+from tests.bench.bytes_written import main as bytes_written
 from tests.bench.run_overhead import main as run_overhead
 from tests.bench.steps import main as steps
 
-BENCHES = [steps, run_overhead]
+BENCHES = [bytes_written, steps, run_overhead]
 
 
 def main() -> None:

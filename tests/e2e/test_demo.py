@@ -12,6 +12,7 @@ from pathlib import Path
 import av
 import pytest
 
+from recorder.export.listing import FORMATS
 from recorder.paths import RunPaths
 from recorder.records import EpisodeSummary, Header, Step
 from recorder.trajectory import read_trajectory
@@ -109,3 +110,18 @@ def test_same_command_plays_nothing_again(run: RunPaths) -> None:
     assert ended.returncode == 0
     assert ended.stdout.count("(from before)") == len(TASKS)
     assert {p: p.stat().st_mtime_ns for p in before} == before
+
+
+def test_the_run_becomes_a_data_set(run: RunPaths, tmp_path: Path) -> None:
+    """Every episode is sound, every format takes each of them, and the whole is sound."""
+    formats = [argument for name in FORMATS for argument in ("--format", name)]
+    command = [COMMAND[0], "export", str(run.root), "-o", str(tmp_path / "data"), *formats]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "5 of 5 episodes exported" in ended.stdout
+    assert "refused" not in ended.stdout
+    episodes = [str(run.episode(task, "scripted/demo", 1).root) for task in TASKS]
+    verify = [COMMAND[0], "verify", "--integrity", str(tmp_path / "data"), *episodes]
+    ended = subprocess.run(verify, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stdout.count(": sound") == 6
