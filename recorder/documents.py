@@ -6,6 +6,7 @@ default); a newer version is refused by name, before anything else in the file i
 
 import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,17 +28,25 @@ def read_document(path: Path, model: type[Document]) -> Document:
         if not stat.S_ISREG(path.lstat().st_mode):
             raise CorruptEpisode(path, None, "not a plain file")
         raw = path.read_bytes()
-        value = load_json(raw)
-    except (OSError, ValueError, RecursionError) as error:
-        raise CorruptEpisode(path, None, f"not valid JSON ({error})") from error
-    if newer := newer_schema(value):
-        raise CorruptEpisode(path, None, newer)
+    except OSError as error:
+        raise CorruptEpisode(path, None, f"cannot be read ({error})") from error
+    return parse(path, None, raw, model.model_validate)
+
+
+def parse(path: Path, line: int | None, raw: bytes, validate: Callable[[Any], Document]) -> Document:
+    """What the JSON of a file or of one of its lines holds. Raises CorruptEpisode, naming the place."""
     try:
-        document = model.model_validate(value)
+        value = load_json(raw)
+    except (ValueError, RecursionError) as error:
+        raise CorruptEpisode(path, line, f"not valid JSON ({error})") from error
+    if newer := newer_schema(value):
+        raise CorruptEpisode(path, line, newer)
+    try:
+        record = validate(value)
     except ValidationError as error:
-        raise CorruptEpisode(path, None, first_of(error)) from error
-    check_text(path, None, raw, document)
-    return document
+        raise CorruptEpisode(path, line, first_of(error)) from error
+    check_text(path, line, raw, record)
+    return record
 
 
 def load_json(raw: bytes) -> Any:

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from recorder.documents import check_text, first_of, load_json, newer_schema, read_document
+from recorder.documents import parse, read_document
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths
 from recorder.records import LINE, End, EpisodeSummary, FileReference, Header, ImagePart, Step
@@ -123,18 +121,7 @@ def read_trajectory(path: Path) -> Iterator[Header | Step | End]:
 
 def parse_line(path: Path, number: int, raw: bytes) -> Header | Step | End:
     """The record of one line. Raises CorruptEpisode, naming the line."""
-    try:
-        value = load_json(raw)
-    except (ValueError, RecursionError) as error:
-        raise CorruptEpisode(path, number, f"not valid JSON ({error})") from error
-    if newer := newer_schema(value):
-        raise CorruptEpisode(path, number, newer)
-    try:
-        record = LINE.validate_python(value)
-    except ValidationError as error:
-        raise CorruptEpisode(path, number, first_of(error)) from error
-    check_text(path, number, raw, record)
-    return record
+    return parse(path, number, raw, LINE.validate_python)
 
 
 def read_summary(path: Path) -> EpisodeSummary:
