@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from agent_plugin.commands.check import check
 from agent_plugin.commands.doctor import doctor
 from agent_plugin.commands.replay import replay
 from agent_plugin.commands.run import run
@@ -21,6 +22,7 @@ app.command()(setup)
 app.command()(doctor)
 app.command()(run)
 app.command()(replay)
+app.command()(check)
 
 
 def _print_version(wanted: bool) -> None:

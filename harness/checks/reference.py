@@ -1,0 +1,104 @@
+"""The list of check types with their parameters, written from the types themselves: docs/checks.md, `check --types`."""
+
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from harness.checks.check_type import CheckType
+from harness.checks.types import CHECK_TYPES
+
+
+def types_text() -> str:
+    """Every type with its parameters, as plain text for a terminal."""
+    lines: list[str] = []
+    for group, members in groups().items():
+        lines += [f"== {group}", ""]
+        for member in members:
+            lines += [f"{member.name}: {summary(member)}"]
+            lines += [f"    {name} ({kind}{default})" for name, kind, default, _ in parameters(member)]
+            lines += [""]
+    return "\n".join(lines)
+
+
+def groups() -> dict[str, list[type[CheckType[Any]]]]:
+    """Group -> its types, in order."""
+    found: dict[str, list[type[CheckType[Any]]]] = {}
+    for each in CHECK_TYPES.values():
+        found.setdefault(each.group, []).append(each)
+    return found
+
+
+def summary(model: type[Any]) -> str:
+    """The docstring as one line."""
+    return " ".join((model.__doc__ or "").split())
+
+
+def parameters(model: type[Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(name, type, default, description) of each parameter; a selector's fields are documented once."""
+    fields = model.model_fields
+    for name in sorted(fields, key=lambda name: (not fields[name].is_required(), name != "target")):
+        info = fields[name]
+        text = " ".join((info.description or "").split())
+        if not text and name == "target":
+            text = "Selects the objects."
+        yield name, f"{type_words(info.annotation)}{_bounds(info)}", _default(info), text
+
+
+def type_words(annotation: Any) -> str:
+    """A type as a task author reads it."""
+    if annotation is type(None):
+        return "null"
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return type_words(arguments[0]) + _metadata(arguments[1:])
+    if origin is typing.Literal:
+        return " | ".join(f'"{value}"' for value in arguments)
+    if origin in (typing.Union, types.UnionType):
+        return " | ".join(type_words(argument) for argument in arguments if argument is not type(None))
+    if origin is list:
+        return f"list of {type_words(arguments[0])}"
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return f"list of {type_words(arguments[0])}"
+    if origin is tuple:
+        return f"[{', '.join(type_words(argument) for argument in arguments)}]"
+    if origin is dict:
+        return "mapping"
+    return {"float": "number", "int": "integer", "str": "text", "bool": "true/false", "Any": "any value"}.get(
+        getattr(annotation, "__name__", str(annotation)), getattr(annotation, "__name__", str(annotation))
+    )
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required() or info.default is None or info.default is PydanticUndefined:
+        return ""
+    value = info.default
+    return f" = {value if isinstance(value, int | float) and not isinstance(value, bool) else _json(value)}"
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value)
+
+
+def _bounds(info: FieldInfo) -> str:
+    return _metadata(info.metadata)
+
+
+def _metadata(metadata: Any) -> str:
+    words = []
+    for item in metadata:
+        for kind, sign in ((Ge, "≥"), (Gt, ">"), (Le, "≤"), (Lt, "<")):
+            if isinstance(item, kind):
+                words.append(f"{sign} {getattr(item, kind.__name__.lower())}")
+        words += _metadata_of_field(item)
+    return f" {' '.join(words)}" if words else ""
+
+
+def _metadata_of_field(item: Any) -> list[str]:
+    return [_metadata(item.metadata).strip()] if isinstance(item, FieldInfo) and item.metadata else []
