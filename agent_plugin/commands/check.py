@@ -99,6 +99,6 @@ def _last_line(report: "CheckReport") -> str:
     opened, measured = 1000 * report.open_seconds, 1000 * sum(result.seconds for result in report.checks)
     return (
         f"\n{strict}: {score.n_passed} pass, {score.n_failed} fail, {len(score.not_judged)} unknown; weighted score "
-        f"{weighted} over {score.judged_share:.0%} of the weight; opened in {opened:.0f} ms, measured in {measured:.0f} ms, "
-        f"{report.seconds:.1f} s in all"
+        f"{weighted} over {score.judged_share:.0%} of the weight; opened in {opened:.0f} ms, measured in "
+        f"{measured:.0f} ms, {report.seconds:.1f} s in all"
     )

@@ -57,7 +57,7 @@ def _measure(opened: OpenedScene, check: dict[str, Any]) -> dict[str, Any]:
     try:
         measure, is_per_object = MEASURES[check["type"]]
         parameters = check["parameters"]
-        targets = []
+        targets: list[Any] = []
         if "target" in parameters:
             targets, content["n_hidden"] = opened.select(parameters["target"])
             content["n_matched"] = len(targets)

@@ -69,11 +69,8 @@ def placed() -> None:
     add("Target", None, (0, -10, 0))
     looker = cube("Looker", (0, 0, 60))
     constraint: Any = looker.constraints.new("TRACK_TO")
-    constraint.target, constraint.track_axis, constraint.up_axis = (
-        bpy.data.objects["Target"],
-        "TRACK_NEGATIVE_Z",
-        "UP_Y",
-    )
+    constraint.target = bpy.data.objects["Target"]
+    constraint.track_axis, constraint.up_axis = "TRACK_NEGATIVE_Z", "UP_Y"
     cube("Flat", (60, 0, 0), scale=(1, 1, 0))
 
 
