@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.checks import existence, placement, relations
+from harness.checks import contact, existence, mesh_measures, mesh_quality, naming, placement, relations
 from harness.checks.check_type import CheckType
 
 _TYPES: tuple[type[CheckType[Any]], ...] = (
@@ -11,6 +11,11 @@ _TYPES: tuple[type[CheckType[Any]], ...] = (
     existence.ForbiddenObject,
     existence.InstanceCount,
     existence.DistinctMeshes,
+    naming.NamePattern,
+    naming.NoDefaultNames,
+    naming.CollectionMembership,
+    naming.ParentOf,
+    naming.CustomProperty,
     placement.Dimensions,
     placement.Location,
     placement.Rotation,
@@ -20,6 +25,21 @@ _TYPES: tuple[type[CheckType[Any]], ...] = (
     relations.RelativePosition,
     relations.ArraySpacing,
     relations.Symmetry,
+    contact.ContactGap,
+    contact.NoIntersection,
+    contact.ConnectedAssembly,
+    mesh_measures.TriangleBudget,
+    mesh_quality.Manifold,
+    mesh_quality.LooseGeometry,
+    mesh_quality.NormalsConsistent,
+    mesh_quality.DegenerateFaces,
+    mesh_quality.DuplicateVertices,
+    mesh_quality.NgonRatio,
+    mesh_quality.SelfIntersection,
+    mesh_quality.FiniteGeometry,
+    mesh_measures.Volume,
+    mesh_measures.SurfaceArea,
+    mesh_measures.Shading,
 )
 
 CHECK_TYPES: dict[str, type[CheckType[Any]]] = {each.name: each for each in _TYPES}

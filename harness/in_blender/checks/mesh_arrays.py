@@ -21,6 +21,12 @@ class MeshArrays:
     triangle_faces: np.ndarray
     materials: np.ndarray
     """Material index of each face."""
+    smooth: np.ndarray
+    """Whether each face is shaded smooth."""
+    sharp: np.ndarray
+    """Whether each edge is marked sharp."""
+    uvs: dict[str, np.ndarray]
+    """UV layer -> [corners, 2]."""
     is_mirrored: bool = False
     """The world matrix turns the mesh inside out; Blender draws it as if it did not."""
 
@@ -28,7 +34,7 @@ class MeshArrays:
     def empty(cls) -> "MeshArrays":
         pairs, triples = np.zeros((0, 2), dtype=np.int32), np.zeros((0, 3), dtype=np.int32)
         none = np.zeros(0, dtype=np.int32)
-        return cls(np.zeros((0, 3)), pairs, none, none, none, triples, none, none)
+        return cls(np.zeros((0, 3)), pairs, none, none, none, triples, none, none, none, none, {})
 
     def moved(self, matrix: np.ndarray) -> "MeshArrays":
         """The same mesh under another world matrix."""
@@ -111,17 +117,53 @@ class MeshArrays:
     @cached_property
     def shells(self) -> np.ndarray:
         """The number of the connected piece of each vertex, from 0."""
-        parents = np.arange(len(self.points))
-        links = self.edges
-        while len(links):
-            low = np.minimum(parents[links[:, 0]], parents[links[:, 1]])
-            before = parents.copy()
-            np.minimum.at(parents, links[:, 0], low)
-            np.minimum.at(parents, links[:, 1], low)
-            parents = parents[parents]
-            if (before == parents).all():
-                break
-        return np.asarray(np.unique(parents, return_inverse=True)[1].reshape(-1))
+        return components(len(self.points), self.edges)
+
+
+def components(n: int, links: np.ndarray) -> np.ndarray:
+    """The number of the connected component of each of `n` nodes, from 0; `links` [m, 2]."""
+    parents = np.arange(n)
+    while len(links):
+        before = parents.copy()
+        low = np.minimum(parents[links[:, 0]], parents[links[:, 1]])
+        for side in (0, 1):
+            np.minimum.at(parents, parents[links[:, side]], low)
+            np.minimum.at(parents, links[:, side], low)
+        parents = parents[parents]
+        if (before == parents).all():
+            break
+    return np.asarray(np.unique(parents, return_inverse=True)[1].reshape(-1))
+
+
+def shells_of(mesh: MeshArrays) -> list[MeshArrays]:
+    """The connected pieces of a mesh that have faces."""
+    shells = mesh.shells
+    if not len(shells) or shells.max() == 0:
+        return [mesh]
+    return [part for number in range(int(shells.max()) + 1) if len((part := _part(mesh, shells == number)).triangles)]
+
+
+def _part(mesh: MeshArrays, chosen: np.ndarray) -> MeshArrays:
+    """The vertices chosen [n] with their edges and faces; no face may be half chosen."""
+    new = np.cumsum(chosen) - 1
+    faces = chosen[mesh.corners[mesh.starts]]
+    corners = chosen[mesh.corners]
+    triangles = chosen[mesh.triangles[:, 0]]
+    sizes = mesh.sizes[faces]
+    return replace(
+        mesh,
+        points=mesh.points[chosen],
+        edges=new[mesh.edges[chosen[mesh.edges[:, 0]]]],
+        corners=new[mesh.corners[corners]],
+        starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(int) if len(sizes) else mesh.starts[:0],
+        sizes=sizes,
+        triangles=new[mesh.triangles[triangles]],
+        triangle_faces=(np.cumsum(faces) - 1)[mesh.triangle_faces[triangles]],
+        materials=mesh.materials[faces],
+        smooth=mesh.smooth[faces],
+        sharp=mesh.sharp[chosen[mesh.edges[:, 0]]],
+        uvs={name: uv[corners] for name, uv in mesh.uvs.items()},
+    )
 
 
 def column(items: Any, name: str, kind: type, width: int = 1) -> np.ndarray:
@@ -144,5 +186,8 @@ def read_mesh(mesh: Any, matrix: np.ndarray) -> MeshArrays:
         triangles=column(mesh.loop_triangles, "vertices", np.int32, 3),
         triangle_faces=column(mesh.loop_triangles, "polygon_index", np.int32),
         materials=column(mesh.polygons, "material_index", np.int32),
+        smooth=column(mesh.polygons, "use_smooth", bool),
+        sharp=column(mesh.edges, "use_edge_sharp", bool),
+        uvs={layer.name: column(layer.uv, "vector", np.float32, 2) for layer in mesh.uv_layers},
     )
     return local.moved(matrix)
