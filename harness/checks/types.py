@@ -2,7 +2,20 @@
 
 from typing import Any
 
-from harness.checks import contact, existence, mesh_measures, mesh_quality, naming, placement, relations
+from harness.checks import (
+    camera,
+    contact,
+    existence,
+    lighting,
+    materials,
+    mesh_measures,
+    mesh_quality,
+    modifiers,
+    naming,
+    placement,
+    relations,
+    uv,
+)
 from harness.checks.check_type import CheckType
 
 _TYPES: tuple[type[CheckType[Any]], ...] = (
@@ -40,6 +53,28 @@ _TYPES: tuple[type[CheckType[Any]], ...] = (
     mesh_measures.Volume,
     mesh_measures.SurfaceArea,
     mesh_measures.Shading,
+    modifiers.ModifierExists,
+    modifiers.ModifierParam,
+    modifiers.ModifierEffective,
+    modifiers.NoUnappliedModifiers,
+    materials.MaterialAssigned,
+    materials.BaseColor,
+    materials.PrincipledParam,
+    materials.ShaderNode,
+    materials.TextureImage,
+    materials.MaterialCount,
+    uv.UvExists,
+    uv.UvBounds,
+    uv.UvOverlap,
+    uv.UvStretch,
+    lighting.Light,
+    lighting.LightAimsAt,
+    lighting.World,
+    camera.ActiveCamera,
+    camera.InFrame,
+    camera.FrameFill,
+    camera.VisibleFromCamera,
+    camera.CameraNotInside,
 )
 
 CHECK_TYPES: dict[str, type[CheckType[Any]]] = {each.name: each for each in _TYPES}

@@ -27,6 +27,10 @@ class MeshArrays:
     """Whether each edge is marked sharp."""
     uvs: dict[str, np.ndarray]
     """UV layer -> [corners, 2]."""
+    render_uv: str
+    """The layer that is rendered, or ''."""
+    corner_triangles: np.ndarray
+    """The face corners of each triangle, [t, 3]."""
     is_mirrored: bool = False
     """The world matrix turns the mesh inside out; Blender draws it as if it did not."""
 
@@ -34,7 +38,7 @@ class MeshArrays:
     def empty(cls) -> "MeshArrays":
         pairs, triples = np.zeros((0, 2), dtype=np.int32), np.zeros((0, 3), dtype=np.int32)
         none = np.zeros(0, dtype=np.int32)
-        return cls(np.zeros((0, 3)), pairs, none, none, none, triples, none, none, none, none, {})
+        return cls(np.zeros((0, 3)), pairs, none, none, none, triples, none, none, none, none, {}, "", triples)
 
     def moved(self, matrix: np.ndarray) -> "MeshArrays":
         """The same mesh under another world matrix."""
@@ -163,6 +167,7 @@ def _part(mesh: MeshArrays, chosen: np.ndarray) -> MeshArrays:
         smooth=mesh.smooth[faces],
         sharp=mesh.sharp[chosen[mesh.edges[:, 0]]],
         uvs={name: uv[corners] for name, uv in mesh.uvs.items()},
+        corner_triangles=(np.cumsum(corners) - 1)[mesh.corner_triangles[triangles]],
     )
 
 
@@ -189,5 +194,7 @@ def read_mesh(mesh: Any, matrix: np.ndarray) -> MeshArrays:
         smooth=column(mesh.polygons, "use_smooth", bool),
         sharp=column(mesh.edges, "use_edge_sharp", bool),
         uvs={layer.name: column(layer.uv, "vector", np.float32, 2) for layer in mesh.uv_layers},
+        render_uv=next((layer.name for layer in mesh.uv_layers if layer.active_render), ""),
+        corner_triangles=column(mesh.loop_triangles, "loops", np.int32, 3),
     )
     return local.moved(matrix)

@@ -17,13 +17,13 @@ def name_pattern(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> dic
 def no_default_names(opened: OpenedScene, parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
     objects = list(opened.view_layer.objects)
     for kind in parameters["kinds"]:
-        found = {
-            "objects": lambda: objects,
-            "meshes": lambda: [o.data for o in objects if o.type == "MESH"],
-            "materials": lambda: [s.material for o in objects for s in o.material_slots if s.material],
-            "collections": lambda: opened.scene.collection.children_recursive,
-        }[kind]()
-        yield {"kind": kind, "all_names": sorted({block.name for block in found})[:_MAX]}
+        found: dict[str, list[Any]] = {
+            "objects": objects,
+            "meshes": [o.data for o in objects if o.type == "MESH"],
+            "materials": [s.material for o in objects for s in o.material_slots if s.material],
+            "collections": list(opened.scene.collection.children_recursive),
+        }
+        yield {"kind": kind, "all_names": sorted({block.name for block in found[kind]})[:_MAX]}
 
 
 def collection_membership(opened: OpenedScene, o: bpy.types.Object, _: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def collection_membership(opened: OpenedScene, o: bpy.types.Object, _: dict[str,
 
 
 def parent_of(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> dict[str, Any]:
-    parents = []
+    parents: list[str] = []
     above = o.parent
     while above is not None and len(parents) < 200:
         parents.append(above.name)

@@ -91,7 +91,7 @@ def _nearest(a: Solid, b: Solid) -> float:
         place, _, _, distance = b.tree.find_nearest(a.samples[i])
         if place is not None:
             best = sorted([*best, (distance, place)], key=lambda found: found[0])[:_SEEDS]
-    return min((_refined(place, distance, a, b) for distance, place in best), default=float("inf"))
+    return float(min((_refined(place, distance, a, b) for distance, place in best), default=float("inf")))
 
 
 def _refined(place: Vector, distance: float, a: Solid, b: Solid) -> float:
@@ -99,7 +99,7 @@ def _refined(place: Vector, distance: float, a: Solid, b: Solid) -> float:
         on_a, _, _, _ = a.tree.find_nearest(place)
         place, _, _, closer = b.tree.find_nearest(on_a)
         if closer > distance - 1e-9:
-            return min(closer, distance)
+            return float(min(closer, distance))
         distance = closer
     return distance
 

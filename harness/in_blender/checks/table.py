@@ -4,7 +4,18 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from harness.in_blender.checks import contact, existence, mesh_quality, naming, placement
+from harness.in_blender.checks import (
+    camera,
+    contact,
+    existence,
+    lighting,
+    materials,
+    mesh_quality,
+    modifiers,
+    naming,
+    placement,
+    uv,
+)
 
 _PER_OBJECT: dict[ModuleType, tuple[str, ...]] = {
     existence: ("object_exists", "instance_count", "distinct_meshes"),
@@ -25,12 +36,20 @@ _PER_OBJECT: dict[ModuleType, tuple[str, ...]] = {
         "finite_geometry",
         "shading",
     ),
+    modifiers: ("modifier_exists", "modifier_param", "modifier_effective", "no_unapplied_modifiers"),
+    materials: ("material_assigned", "base_color", "principled_param", "shader_node", "texture_image"),
+    uv: ("uv_exists", "uv_bounds", "uv_overlap", "uv_stretch"),
+    lighting: ("light", "light_aims_at"),
+    camera: ("in_frame", "frame_fill", "visible_from_camera"),
 }
 _WHOLE: dict[ModuleType, tuple[str, ...]] = {
     existence: ("object_count", "forbidden_object"),
     placement: ("array_spacing", "scene_bounds"),
     naming: ("no_default_names",),
     contact: ("no_intersection", "connected_assembly"),
+    materials: ("material_count",),
+    lighting: ("world",),
+    camera: ("active_camera", "camera_not_inside"),
 }
 
 MEASURES: dict[str, tuple[Callable[..., Any], bool]] = {

@@ -22,6 +22,7 @@ def add(name: str, data: Any, at: Point = (0, 0, 0), **properties: Any) -> Any:
 def cube(name: str, at: Point = (0, 0, 0), size: float = 2.0, **properties: Any) -> Any:
     """A cube with its UV layer."""
     mesh, made = bpy.data.meshes.new(name), bmesh.new()
+    made.loops.layers.uv.new("UVMap")
     bmesh.ops.create_cube(made, size=size, calc_uvs=True)
     return _finish(name, mesh, made, at, properties)
 
@@ -29,6 +30,7 @@ def cube(name: str, at: Point = (0, 0, 0), size: float = 2.0, **properties: Any)
 def ball(name: str, at: Point = (0, 0, 0), radius: float = 1.0, **properties: Any) -> Any:
     """A UV sphere."""
     mesh, made = bpy.data.meshes.new(name), bmesh.new()
+    made.loops.layers.uv.new("UVMap")
     bmesh.ops.create_uvsphere(made, u_segments=16, v_segments=8, radius=radius, calc_uvs=True)
     return _finish(name, mesh, made, at, properties)
 
@@ -36,6 +38,7 @@ def ball(name: str, at: Point = (0, 0, 0), radius: float = 1.0, **properties: An
 def plane(name: str, at: Point = (0, 0, 0), size: float = 2.0, **properties: Any) -> Any:
     """A square of one face."""
     mesh, made = bpy.data.meshes.new(name), bmesh.new()
+    made.loops.layers.uv.new("UVMap")
     bmesh.ops.create_grid(made, x_segments=1, y_segments=1, size=size / 2, calc_uvs=True)
     return _finish(name, mesh, made, at, properties)
 

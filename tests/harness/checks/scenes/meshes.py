@@ -36,8 +36,7 @@ def two_cubes_at_an_edge() -> None:
     at = {point: i for i, point in enumerate(points)}
     faces = []
     for dx, dy in ((0, 0), (1, 1)):
-        corner = lambda x, y, z, dx=dx, dy=dy: at[(x + dx, y + dy, z)]  # noqa: E731
-        faces += [[corner(*c) for c in face] for face in BOX]
+        faces += [[at[(x + dx, y + dy, z)] for x, y, z in face] for face in BOX]
     solid("AtAnEdge", points, faces, at=(0, 20, 0))
 
 
