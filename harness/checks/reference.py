@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from harness.checks.check_type import CheckType
+from harness.checks.selectors import Selector
 from harness.checks.types import CHECK_TYPES
 
 
@@ -94,7 +95,7 @@ def _metadata(metadata: Any) -> str:
     words = []
     for item in metadata:
         for kind, sign in ((Ge, "≥"), (Gt, ">"), (Le, "≤"), (Lt, "<")):
-            if isinstance(item, kind):
+            if isinstance(item, kind) and abs(getattr(item, kind.__name__.lower())) < 1e6:
                 words.append(f"{sign} {getattr(item, kind.__name__.lower())}")
         words += _metadata_of_field(item)
     return f" {' '.join(words)}" if words else ""
@@ -102,3 +103,71 @@ def _metadata(metadata: Any) -> str:
 
 def _metadata_of_field(item: Any) -> list[str]:
     return [_metadata(item.metadata).strip()] if isinstance(item, FieldInfo) and item.metadata else []
+
+
+def reference_text() -> str:
+    """docs/checks.md."""
+    lines = [_HEAD.format(n=len(CHECK_TYPES)), *_table(Selector), ""]
+    for group, members in groups().items():
+        lines += [f"## {group[0].upper()}{group[1:]}", ""]
+        for member in members:
+            lines += [f"### `{member.name}`", "", summary(member), "", *_table(member), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(model: type[Any]) -> list[str]:
+    rows = []
+    for name, kind, default, text in parameters(model):
+        words = kind.replace("|", "\\|")
+        rows.append(f"| `{name}` | {words} | {default.removeprefix(' = ') or _absent(model, name)} | {text} |")
+    return ["| parameter | type | default | |", "|---|---|---|---|", *rows] if rows else ["No parameters."]
+
+
+def _absent(model: type[Any], name: str) -> str:
+    return "required" if model.model_fields[name].is_required() else ""
+
+
+_HEAD = """# Types of checks
+
+Written by `python -m harness.checks.reference` from the types themselves ({n} of them); `blendscribe check --types`
+prints the same list. A checks file is a JSON list:
+
+```json
+[
+  {{
+    "id": "table-stands",
+    "type": "on_ground",
+    "parameters": {{"target": {{"glob": "leg*", "min": 4}}, "tolerance": 0.005}},
+    "weight": 2,
+    "required": true
+  }}
+]
+```
+
+`id` is unique in the file; `weight` (default 1) is what the check counts for, `required` (default true) whether a strict
+pass needs it. An unknown type, parameter or value is refused before anything is opened.
+
+**Outcome.** `pass`, `fail` or `unknown`. A check whose target selects nothing fails: what it asks for is not there.
+Unknown is what could not be judged (no mesh, coordinates that are not finite, a texture where a colour is asked for, a
+second object that is missing, Blender stopped); it is no pass and no fail.
+
+**Score.** Strict pass: every required check passes. Weighted score: the weights of the checks that pass, divided by the
+weights of those that pass or fail. Beside it stand the share of all weights that was judged, and the ids that were not.
+
+**Conventions.** Lengths are in Blender units, places in the world, meshes evaluated with their viewport settings
+(`levels`, not `render_levels`). The scene is the file's active one, with its active view layer. A simulation is stepped
+through every frame from its start. Colours are linear unless `space` says otherwise. Scripts in the file never run, and
+drivers that need Python do nothing.
+
+**Cheating.** A name alone proves little: put a check of shape or effect beside it (`dimensions`, `modifier_effective`,
+`moves`, `skinning`, `gn_responds`). Keep some checks, and the files they compare with, where the agent does not see them.
+
+## Selectors
+
+`target` and other parameters of the type *Selector*: a text means `name`."""
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    Path("docs/checks.md").write_text(reference_text(), encoding="utf-8")

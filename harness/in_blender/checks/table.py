@@ -8,12 +8,18 @@ from harness.in_blender.checks import (
     camera,
     contact,
     existence,
+    geometry_nodes,
+    hygiene,
     lighting,
     materials,
     mesh_quality,
     modifiers,
+    motion,
     naming,
+    physics,
     placement,
+    rendering,
+    rigging,
     uv,
 )
 
@@ -41,6 +47,10 @@ _PER_OBJECT: dict[ModuleType, tuple[str, ...]] = {
     uv: ("uv_exists", "uv_bounds", "uv_overlap", "uv_stretch"),
     lighting: ("light", "light_aims_at"),
     camera: ("in_frame", "frame_fill", "visible_from_camera"),
+    motion: ("keyframes", "interpolation", "cyclic", "value_at_frame", "moves", "driver_valid"),
+    rigging: ("constraint", "armature", "skinning", "shape_key"),
+    physics: ("rigid_body", "sim_result", "physics_modifier", "cache_baked"),
+    geometry_nodes: ("gn_modifier", "gn_nodes", "gn_input", "gn_output", "gn_responds"),
 }
 _WHOLE: dict[ModuleType, tuple[str, ...]] = {
     existence: ("object_count", "forbidden_object"),
@@ -50,6 +60,16 @@ _WHOLE: dict[ModuleType, tuple[str, ...]] = {
     materials: ("material_count",),
     lighting: ("world",),
     camera: ("active_camera", "camera_not_inside"),
+    motion: ("frame_range",),
+    rendering: ("render_setting", "output_path", "render_not_blank"),
+    hygiene: (
+        "no_external_files",
+        "images_packed",
+        "no_orphans",
+        "scene_layout",
+        "no_embedded_code",
+        "file",
+    ),
 }
 
 MEASURES: dict[str, tuple[Callable[..., Any], bool]] = {

@@ -10,7 +10,7 @@ from tests.harness.checks.judging import Case, Judge, assert_case
 pytestmark = pytest.mark.blender
 
 
-def on(scene: str, kind: str, target: str, outcome: Outcome, words: str = "", **parameters: Any) -> Case:
+def on(scene: str, kind: str, target: str, outcome: Outcome, words: str = "", /, **parameters: Any) -> Case:
     """A case on one object of a scene."""
     return Case(scene, kind, {"target": target, **parameters}, outcome, words)
 

@@ -7,7 +7,7 @@ from tests.harness.checks.judging import Case, Judge, assert_case
 pytestmark = pytest.mark.blender
 
 
-def case(kind: str, target: str, outcome: str, words: str = "", **parameters: object) -> Case:
+def case(kind: str, target: str, outcome: str, words: str = "", /, **parameters: object) -> Case:
     """A case on the scene of meshes."""
     return Case("meshes", kind, {"target": target, **parameters}, outcome, words)  # type: ignore[arg-type]
 
