@@ -144,8 +144,8 @@ prints the same list. A checks file is a JSON list:
 ]
 ```
 
-`id` is unique in the file; `weight` (default 1) is what the check counts for, `required` (default true) whether a strict
-pass needs it. An unknown type, parameter or value is refused before anything is opened.
+`id` is unique in the file; `weight` (default 1) is what the check counts for, `required` (default true) whether a
+strict pass needs it. An unknown type, parameter or value is refused before anything is opened.
 
 **Outcome.** `pass`, `fail` or `unknown`. A check whose target selects nothing fails: what it asks for is not there.
 Unknown is what could not be judged (no mesh, coordinates that are not finite, a texture where a colour is asked for, a
@@ -160,7 +160,7 @@ through every frame from its start. Colours are linear unless `space` says other
 drivers that need Python do nothing.
 
 **Cheating.** A name alone proves little: put a check of shape or effect beside it (`dimensions`, `modifier_effective`,
-`moves`, `skinning`, `gn_responds`). Keep some checks, and the files they compare with, where the agent does not see them.
+`moves`, `skinning`, `gn_responds`). Keep some checks, and the files they compare with, where no agent sees them.
 
 ## Selectors
 

@@ -33,6 +33,8 @@ class CheckReport(Record):
 
     schema_version: int = SCHEMA_VERSION
     file: str
+    sha256: str
+    """Of the bytes that were opened; '' where none were."""
     error: str
     """Why the file could not be opened; '' where it could."""
     blender_version: tuple[int, int, int] | None
@@ -40,6 +42,8 @@ class CheckReport(Record):
     findings: list[FileFinding]
     """What the file brings along, whatever the checks ask."""
     checks: list[CheckResult]
+    n_starts: int
+    """Blenders that were started."""
     open_seconds: float
     seconds: float
 

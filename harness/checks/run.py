@@ -4,9 +4,12 @@ One Blender start serves all checks. What Blender says is a claim of an untruste
 and what does not hold together is unknown, as is what was not measured because Blender stopped.
 """
 
+import hashlib
 import json
+import shutil
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +29,9 @@ from harness.settings import HarnessSettings
 MAX_FILE_MB = 512
 """A larger .blend is not opened."""
 LIMITS = Limits(timeout_seconds=120, max_file_mb=64, disk_mb=64, output_mb=16)
-"""Of one Blender that measures. It has nothing to write but its shader cache."""
+"""Of one Blender that measures. It has nothing to write but its shader cache, and one small picture."""
 _INSIDE = "/checked/scene.blend"
+_MAX_STARTS = 3
 
 
 def run_checks(
@@ -35,30 +39,88 @@ def run_checks(
 ) -> CheckReport:
     """Judge every check on the file.
 
-    Raises InterpreterMissing, SandboxUnavailable or SandboxFailed where the machine fails; whatever is wrong with the
-    file is in the report.
+    Raises OSError where the file cannot be read; InterpreterMissing, SandboxUnavailable or SandboxFailed where the
+    machine fails; whatever is wrong with the file is in the report.
     """
     begun = time.monotonic()
-    file = file.resolve()
     size_mb = file.stat().st_size / 2**20
     problem = _refusal(file, size_mb)
-    run = None if problem else _measure(file, checks, settings, limits)
-    opened = run.message("opened") if run else None
-    facts = _facts(opened)
-    if run and not facts:
-        problem = _why_not_opened(run, limits)
+    with private_folder("checked") as folder:
+        # a copy that does not change meanwhile, and that the sandbox's user may read
+        copy = folder / "scene.blend"
+        sha256 = "" if problem else _copy(file, copy)
+        session = None if problem else _measure(copy, checks, settings, limits)
+    if session and not session.facts:
+        problem = session.reason
+    facts = session.facts if session else None
     findings = [*size_finding(size_mb, MAX_FILE_MB), *(findings_of(facts) if facts else [])]
-    reason = problem or (_why_stopped(run, limits) if run else "")
-    results = [_result(check, _messages(run, check.id), problem or reason) for check in checks]
     return CheckReport(
         file=file.name,
+        sha256=sha256,
         error=problem,
         blender_version=facts.version if facts else None,
         findings=findings,
-        checks=results,
+        checks=[_result(check, session, problem) for check in checks],
+        n_starts=session.n_starts if session else 0,
         open_seconds=facts.seconds if facts else 0.0,
         seconds=time.monotonic() - begun,
     )
+
+
+@dataclass
+class _Session:
+    """What one or more Blenders said of the file."""
+
+    facts: FileFacts | None = None
+    messages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Check id -> its messages, where all of its frames were measured."""
+    culprits: dict[str, str] = field(default_factory=dict)
+    """Check id -> how Blender ended while it was being measured."""
+    reason: str = ""
+    """Why what is missing is missing."""
+    n_starts: int = 0
+
+
+def _measure(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> _Session:
+    """Measure all checks. Where Blender itself dies of one, another Blender measures those that are left."""
+    session, left = _Session(), list(checks)
+    while left and session.n_starts < _MAX_STARTS:
+        run = _start(copy, left, settings, limits)
+        session.n_starts += 1
+        session.facts = session.facts or _facts(run.message("opened"))
+        session.reason = _why_stopped(run, limits) if run.message("opened") else _why_not_opened(run, limits)
+        culprit = _last_begun(run) if session.reason else None
+        measured = [m for m in run.messages if m["kind"] == "measured"]
+        unfinished = _unfinished(run, left) if session.reason else set()
+        for message in measured:
+            if message.get("id") not in unfinished:
+                session.messages.setdefault(str(message.get("id")), []).append(message)
+        if culprit is None or run.exit.stopped_by == "timeout":
+            break
+        session.culprits[culprit] = session.reason
+        left = [check for check in left if check.id in unfinished and check.id != culprit]
+    return session
+
+
+def _unfinished(run: BlenderRun, checks: Sequence[DeclaredCheck]) -> set[str]:
+    """Checks of which a frame may be missing: those of several frames too, since how many these are Blender says."""
+    measured = {m.get("id") for m in run.messages if m["kind"] == "measured"}
+    return {c.id for c in checks if c.id not in measured or isinstance(c.check.frames(), dict)}
+
+
+def _last_begun(run: BlenderRun) -> str | None:
+    """The check that was being measured when Blender ended."""
+    last = next((m for m in reversed(run.messages) if m["kind"] in ("measuring", "measured")), None)
+    return str(last.get("id")) if last and last["kind"] == "measuring" else None
+
+
+def _copy(file: Path, copy: Path) -> str:
+    """Copy the file, readable for the sandbox's user; its SHA-256."""
+    shutil.copyfile(file, copy)
+    copy.chmod(0o644)
+    copy.parent.chmod(0o755)
+    with copy.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _refusal(file: Path, size_mb: float) -> str:
@@ -72,7 +134,7 @@ def _refusal(file: Path, size_mb: float) -> str:
     return ""
 
 
-def _measure(file: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> BlenderRun:
+def _start(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> BlenderRun:
     request = [
         {
             "id": declared.id,
@@ -83,15 +145,13 @@ def _measure(file: Path, checks: Sequence[DeclaredCheck], settings: HarnessSetti
         }
         for declared in checks
     ]
-    with private_folder("checks") as folder, private_folder("checked") as workspace:
-        asked = folder / "request.json"
-        asked.write_text(json.dumps(request), encoding="utf-8")
-        # the copy has a name of ours, is the only file beside which relative paths could lead, and other users read it
-        binds = [Bind(file, _INSIDE), Bind(asked, "/checks/request.json")]
-        folder.chmod(0o755)
-        asked.chmod(0o644)
+    asked = copy.with_name("request.json")
+    asked.write_text(json.dumps(request), encoding="utf-8")
+    asked.chmod(0o644)
+    binds = [Bind(copy, _INSIDE), Bind(asked, "/checks/request.json")]
+    with private_folder("measured") as workspace:
         return run_in_blender(
-            "check_scene.py", [file, asked], workspace=workspace, settings=settings, limits=limits, binds=binds
+            "check_scene.py", [copy, asked], workspace=workspace, settings=settings, limits=limits, binds=binds
         )
 
 
@@ -122,14 +182,12 @@ def _why_stopped(run: BlenderRun, limits: Limits) -> str:
     return f"Blender ended early (status {run.exit.returncode}): {run.exit.output.text().strip()[-200:]}"
 
 
-def _messages(run: BlenderRun | None, check_id: str) -> list[dict[str, Any]]:
-    return [m for m in run.messages if m["kind"] == "measured" and m.get("id") == check_id] if run else []
-
-
-def _result(declared: DeclaredCheck, messages: Sequence[dict[str, Any]], reason: str) -> CheckResult:
+def _result(declared: DeclaredCheck, session: _Session | None, problem: str) -> CheckResult:
+    messages = session.messages.get(declared.id, []) if session else []
+    reason = problem or (session.culprits.get(declared.id) or session.reason if session else "")
     try:
         verdict = _verdict(declared, messages, reason)
-    except (ValidationError, ValueError, ArithmeticError) as error:
+    except (ValidationError, ValueError, ArithmeticError, KeyError) as error:
         first = str(error).splitlines()[0]
         verdict = Verdict(outcome="unknown", message=f"What was measured does not hold together ({first})")
     parameters = declared.check.model_dump(mode="json", exclude_none=True)
@@ -139,7 +197,7 @@ def _result(declared: DeclaredCheck, messages: Sequence[dict[str, Any]], reason:
         weight=declared.weight,
         required=declared.required,
         outcome=verdict.outcome,
-        message=verdict.message,
+        message=" ".join(verdict.message.split()),  # names may hold line ends
         measured=verdict.measured,
         expected={k: v for k, v in parameters.items() if k not in {"target", "frame"} and "tolerance" not in k},
         tolerance={k: v for k, v in parameters.items() if "tolerance" in k},
@@ -155,8 +213,6 @@ def _verdict(declared: DeclaredCheck, messages: Sequence[dict[str, Any]], reason
     if errors:
         return Verdict(outcome="unknown", message=f"Not measured: {errors[0]}"[:600])
     check = declared.check
-    if reason and isinstance(check.frames(), dict):
-        return Verdict(outcome="unknown", message=reason)  # some of its frames are missing
     rows = [row for message in messages for row in message["rows"]]
     return check.judge(
         Measured(

@@ -5,6 +5,7 @@ last, so that the others see the file as it is.
 """
 
 import math
+import signal
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,10 +19,13 @@ from harness.in_blender.result_pipe import ResultPipe
 
 MAX_ROWS = 2_000
 MAX_SAMPLES = 64
+MAX_SECONDS = 20.0
+"""For one check in one frame, so that a slow one takes no time from the others."""
 
 
 def measure_all(opened: OpenedScene, request: list[dict[str, Any]], pipe: ResultPipe) -> None:
-    """Send one `measured` message for each check and frame."""
+    """Send one `measured` message for each check and frame, and `measuring` before it."""
+    signal.signal(signal.SIGALRM, _too_long)
     for changes_scene in (False, True):
         at: dict[int, list[dict[str, Any]]] = {}
         for check in request:
@@ -35,6 +39,7 @@ def measure_all(opened: OpenedScene, request: list[dict[str, Any]], pipe: Result
             except Exception as raised:  # noqa: BLE001 - the file is not ours; its checks are unknown then
                 error = f"frame {frame} cannot be evaluated ({raised})"
             for check in at[frame]:
+                pipe.send("measuring", id=check["id"])
                 content = _unevaluated(error) if error else _measure(opened, check)
                 pipe.send("measured", id=check["id"], frame=frame, **content)
                 if changes_scene:
@@ -53,6 +58,7 @@ def _frames(opened: OpenedScene, wanted: list[int] | dict[str, int | None]) -> l
 def _measure(opened: OpenedScene, check: dict[str, Any]) -> dict[str, Any]:
     """The content of its message."""
     begun = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
     content: dict[str, Any] = {"rows": [], "error": "", "n_matched": None, "n_hidden": 0}
     try:
         measure, is_per_object = MEASURES[check["type"]]
@@ -71,9 +77,19 @@ def _measure(opened: OpenedScene, check: dict[str, Any]) -> dict[str, Any]:
         if len(content["rows"]) > MAX_ROWS:
             raise Unmeasurable(f"there are more than {MAX_ROWS} things to judge")
         content["rows"] = [_jsonable(row) for row in content["rows"]]
-    except Exception as error:  # noqa: BLE001 - becomes `unknown`
+    except (Exception, TooLong) as error:  # noqa: BLE001 - becomes `unknown`
         content |= {"rows": [], "error": _why(error)}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     return content | {"seconds": time.perf_counter() - begun}
+
+
+def _too_long(*_: object) -> None:
+    raise TooLong(f"measuring it takes more than {MAX_SECONDS:g} s")
+
+
+class TooLong(BaseException):
+    """Not an Exception: no measurement's own handling may swallow it."""
 
 
 def _rows(opened: OpenedScene, measure: Callable[[], Any], name: str) -> list[dict[str, Any]]:
@@ -86,8 +102,8 @@ def _rows(opened: OpenedScene, measure: Callable[[], Any], name: str) -> list[di
         return [{"object": name, "frame": opened.frame, "unknown": _why(error)}]
 
 
-def _why(error: Exception) -> str:
-    if isinstance(error, Unmeasurable):
+def _why(error: BaseException) -> str:
+    if isinstance(error, Unmeasurable | TooLong):
         return str(error)[:500]
     return f"measuring it failed ({type(error).__name__}: {error})"[:500]
 

@@ -12,7 +12,7 @@ from harness.in_blender.checks.solids import Solid, contains_point
 
 _MAX_SPOTS = 8
 _MAX_VERTICES = 300_000
-_MAX_TRIANGLES = 500_000
+_MAX_TRIANGLES = 200_000
 _LARGEST = 1e7
 """A coordinate beyond this is no place in a scene: floats are a unit apart there."""
 
