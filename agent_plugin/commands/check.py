@@ -17,7 +17,9 @@ def check(
     checks: Annotated[
         Path | None, typer.Argument(help="The checks: a JSON list of {id, type, parameters}.", metavar="CHECKS.json")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report (or the types, as JSON schemas) as JSON.")
+    ] = False,
     types: Annotated[bool, typer.Option("--types", help="List the types of checks with their parameters.")] = False,
 ) -> None:
     """Check a .blend, from any source: opened in the sandbox with its scripts off, measured, judged.
@@ -27,9 +29,9 @@ def check(
     from agent_plugin.faults import bad_input
 
     if types:
-        from harness.checks.reference import types_text
+        from harness.checks.reference import types_json, types_text
 
-        typer.echo(types_text(), nl=False)
+        typer.echo(json.dumps(types_json(), indent=2) + "\n" if as_json else types_text(), nl=False)
         return
     if file is None or checks is None:
         raise bad_input("give a .blend and a checks file, or --types")
@@ -100,5 +102,5 @@ def _last_line(report: "CheckReport") -> str:
     return (
         f"\n{strict}: {score.n_passed} pass, {score.n_failed} fail, {len(score.not_judged)} unknown; weighted score "
         f"{weighted} over {score.judged_share:.0%} of the weight; opened in {opened:.0f} ms, measured in "
-        f"{measured:.0f} ms, {report.seconds:.1f} s in all"
+        f"{measured:.0f} ms, {report.seconds:.1f} s in all; isolation: {report.isolation or 'none needed'}"
     )

@@ -120,7 +120,7 @@ class DistinctMeshes(CheckType[MeshRow], AtFrame):
         is_good = len(shapes) >= self.min
         return Verdict(
             outcome="pass" if is_good else "fail",
-            message=f"{text}; wanted: at least {self.min}",
+            message=f"{text}; wanted: at least {self.min}.",
             measured=len(shapes),
             evidence=[] if is_good else [Spot(object=row.object) for row in measured.rows[:20]],
         )

@@ -64,7 +64,7 @@ class Light(CheckType[LightRow], AtFrame, CountBounds):
         text = f"{plural(len(good), 'light is', 'lights are')} as wanted, of {len(measured.rows)} shown"
         return Verdict(
             outcome="pass" if self.holds(len(good)) else "fail",
-            message=f"{text}; wanted: {wanted(self.min, self.max)}",
+            message=f"{text}; wanted: {wanted(self.min, self.max)}.",
             measured=[{"light": r.object, "type": r.type, "energy": r.energy} for r in measured.rows[:20]],
             evidence=[Spot(object=row.object) for row in measured.rows[:20]],
         )

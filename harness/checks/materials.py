@@ -98,7 +98,7 @@ class BaseColor(CheckType[ColorsRow], AtFrame):
         good = sum(c.share for c in row.colors if c.color and self._is_near(c.color))
         open_ = [c for c in row.colors if c.color is None and c.material]
         shown = [f"{vector(self._converted(c.color))} ('{c.material}')" for c in row.colors if c.color]
-        text = f"'{row.object}' has the base colour {', '.join(shown[:3]) or 'of nothing'}"
+        text = f"'{row.object}' has {'the base colour ' + ', '.join(shown[:3]) if shown else 'no base colour'}"
         text += f"; wanted: {vector(self.color)} ± {number(self.tolerance)} ({self.space})"
         measured = [{"material": c.material, "color": c.color, "share": c.share} for c in row.colors[:20]]
         if good >= self.min_share - 1e-6:

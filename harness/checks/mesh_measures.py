@@ -42,7 +42,7 @@ class TriangleBudget(CheckType[BudgetRow], OnMesh, CountBounds):
             return wrong_count or super().judge(measured)
         n = sum(getattr(row, f"n_{self.which}") for row in measured.rows)
         text = f"{plural(len(measured.rows), 'object has', 'objects have')} {n} {self.which}"
-        text += f"; wanted: {wanted(self.min, self.max)}"
+        text += f"; wanted: {wanted(self.min, self.max)}."
         return Verdict(outcome="pass" if self.holds(n) else "fail", message=text, measured=n)
 
 

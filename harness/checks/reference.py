@@ -26,6 +26,14 @@ def types_text() -> str:
     return "\n".join(lines)
 
 
+def types_json() -> dict[str, Any]:
+    """Every type with its group, its description and the JSON schema of its parameters."""
+    return {
+        name: {"group": each.group, "description": summary(each), "parameters": each.model_json_schema()}
+        for name, each in CHECK_TYPES.items()
+    }
+
+
 def groups() -> dict[str, list[type[CheckType[Any]]]]:
     """Group -> its types, in order."""
     found: dict[str, list[type[CheckType[Any]]]] = {}

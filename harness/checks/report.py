@@ -42,6 +42,8 @@ class CheckReport(Record):
     findings: list[FileFinding]
     """What the file brings along, whatever the checks ask."""
     checks: list[CheckResult]
+    isolation: str
+    """Of the Blender that opened it: `bwrap`, `landlock+seccomp`, `limits-only`; '' where none was started."""
     n_starts: int
     """Blenders that were started."""
     open_seconds: float

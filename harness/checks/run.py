@@ -61,6 +61,7 @@ def run_checks(
         blender_version=facts.version if facts else None,
         findings=findings,
         checks=[_result(check, session, problem) for check in checks],
+        isolation=session.isolation if session else "",
         n_starts=session.n_starts if session else 0,
         open_seconds=facts.seconds if facts else 0.0,
         seconds=time.monotonic() - begun,
@@ -78,6 +79,7 @@ class _Session:
     """Check id -> how Blender ended while it was being measured."""
     reason: str = ""
     """Why what is missing is missing."""
+    isolation: str = ""
     n_starts: int = 0
 
 
@@ -87,6 +89,7 @@ def _measure(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSetti
     while left and session.n_starts < _MAX_STARTS:
         run = _start(copy, left, settings, limits)
         session.n_starts += 1
+        session.isolation = run.level
         session.facts = session.facts or _facts(run.message("opened"))
         session.reason = _why_stopped(run, limits) if run.message("opened") else _why_not_opened(run, limits)
         culprit = _last_begun(run) if session.reason else None
@@ -134,8 +137,9 @@ def _refusal(file: Path, size_mb: float) -> str:
     return ""
 
 
-def _start(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> BlenderRun:
-    request = [
+def request_of(checks: Sequence[DeclaredCheck]) -> list[dict[str, Any]]:
+    """What Blender is asked to measure, as JSON values."""
+    return [
         {
             "id": declared.id,
             "type": declared.type,
@@ -145,8 +149,11 @@ def _start(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSetting
         }
         for declared in checks
     ]
+
+
+def _start(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> BlenderRun:
     asked = copy.with_name("request.json")
-    asked.write_text(json.dumps(request), encoding="utf-8")
+    asked.write_text(json.dumps(request_of(checks)), encoding="utf-8")
     asked.chmod(0o644)
     binds = [Bind(copy, _INSIDE), Bind(asked, "/checks/request.json")]
     with private_folder("measured") as workspace:

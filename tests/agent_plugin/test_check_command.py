@@ -108,6 +108,9 @@ def test_types_are_listed() -> None:
     ended = blendscribe("--types")
     assert ended.returncode == 0
     assert all(f"{name}: " in ended.stdout for name in CHECK_TYPES)
+    schemas = json.loads(blendscribe("--types", "--json").stdout)
+    assert set(schemas) == set(CHECK_TYPES)
+    assert schemas["volume"]["parameters"]["properties"]["min"]
 
 
 def test_without_arguments_it_says_what_to_give() -> None:

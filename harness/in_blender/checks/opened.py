@@ -143,9 +143,11 @@ class OpenedScene:
         """The evaluated object. Raises Unmeasurable for one that Blender does not evaluate."""
         if not self.is_in_layer(o):
             raise Unmeasurable("it is not in the view layer, so that Blender does not evaluate it")
-        if o.hide_viewport or not _is_evaluated(o, self.view_layer):
+        evaluated = o.evaluated_get(self.graph)
+        # what the eye hides is evaluated, what is turned off in viewports is not, unless something else needs it
+        if not evaluated.is_evaluated:
             raise Unmeasurable("it is hidden in viewports, so that Blender does not evaluate its modifiers")
-        return o.evaluated_get(self.graph)
+        return evaluated
 
     def matrix(self, o: bpy.types.Object) -> np.ndarray:
         """The evaluated world matrix, 4x4."""
@@ -246,11 +248,6 @@ def _read(mesh: bpy.types.Mesh, matrix: np.ndarray) -> MeshArrays:
     if len(mesh.polygons) > MAX_FACES or len(mesh.vertices) > MAX_FACES:
         raise Unmeasurable(f"its mesh has more than {MAX_FACES} faces or vertices")
     return read_mesh(mesh, matrix)
-
-
-def _is_evaluated(o: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    """`hide_set` hides and still evaluates; a collection that is hidden in viewports does not."""
-    return bool(o.visible_get() or o.hide_get(view_layer=layer))
 
 
 def _matches(o: bpy.types.Object, selector: dict[str, Any]) -> bool:

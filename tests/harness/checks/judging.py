@@ -1,5 +1,6 @@
 """Cases of checks against the test scenes: one Blender builds all scenes, one Blender judges all cases of a scene."""
 
+import json
 import os
 import subprocess
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from harness.checks.verdict import Outcome
 from harness.interpreter import find_environment, library_environment, libs_dir
 from harness.settings import HarnessSettings
 
-_BUILD = Path(__file__).parent / "scenes/build.py"
+_SCENES = Path(__file__).parent / "scenes"
 
 
 @dataclass(frozen=True)
@@ -34,27 +35,30 @@ class Case:
     @property
     def declared(self) -> DeclaredCheck:
         """As a checks.json would declare it, read as strictly."""
-        import json
-
         parameters = CHECK_TYPES[self.type].model_validate_json(json.dumps(self.parameters), strict=True)
         return DeclaredCheck(id="case", type=self.type, parameters={}).model_copy(update={"parameters": parameters})
 
 
 def build_scenes(folder: Path) -> Path:
     """All test scenes, in `folder`."""
+    run_in_plain_blender("build.py", folder)
+    return folder
+
+
+def run_in_plain_blender(program: str, *words: Path) -> None:
+    """Run a test's own program of `scenes/`, without a sandbox."""
     environment = find_environment(HarnessSettings())
-    words = library_environment((), libs_dir(HarnessSettings(), environment))
-    libraries = {k: ":".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in words.items()}
+    variables = library_environment((), libs_dir(HarnessSettings(), environment))
+    libraries = {k: ":".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in variables.items()}
     ended = subprocess.run(
-        [environment.python, "-P", "-s", _BUILD, folder],
+        [environment.python, "-P", "-s", _SCENES / program, *words],
         env={**os.environ, **libraries, "EGL_PLATFORM": "surfaceless", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=150,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr[-4000:]
-    return folder
 
 
 class Judge:

@@ -195,6 +195,13 @@ def test_a_blender_that_dies_takes_one_check_along(judge: Judge) -> None:
     assert report.n_starts == 2
 
 
+def test_without_a_sandbox_it_is_the_same_and_says_so(judge: Judge) -> None:
+    """The report names the isolation in force."""
+    report = run_checks(judge.folder / "settings.blend", SIMPLE, HarnessSettings(sandbox="off"))
+    assert [c.outcome for c in report.checks] == ["pass", "pass"]
+    assert report.isolation == "limits-only"
+
+
 def test_time_that_is_over_is_unknown(judge: Judge) -> None:
     """Blender is stopped at the limit; nothing is judged by default."""
     report = check(judge.folder / "gn.blend", limits=Limits(timeout_seconds=0.3))

@@ -11,7 +11,11 @@ sys.path.insert(0, str(ROOT))
 
 import bpy  # noqa: E402
 
-MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("build", "making"))
+MODULES = sorted(
+    path.stem
+    for path in Path(__file__).parent.glob("*.py")
+    if path.stem not in ("build", "making", "measure_mutations")
+)
 
 
 def main() -> None:
