@@ -162,6 +162,12 @@ second object that is missing, Blender stopped); it is no pass and no fail.
 **Score.** Strict pass: every required check passes. Weighted score: the weights of the checks that pass, divided by the
 weights of those that pass or fail. Beside it stand the share of all weights that was judged, and the ids that were not.
 
+**Report.** `--json` prints `ok`, `score` (`is_strict_pass`, `weighted`, `judged_share`, `n_passed`, `n_failed`,
+`not_judged`), `file` with its `sha256`, `error` (why it could not be opened, or nothing), `findings` (linked libraries,
+absolute paths, code that would run, nodes that write, size: told whatever the checks ask) and `checks`: of each its
+`id`, `type`, `outcome`, one sentence as `message`, `measured`, `expected`, `tolerance`, `evidence` (a list of
+`{{object, index, world_co}}`) and the `seconds` that measuring took.
+
 **Conventions.** Lengths are in Blender units, places in the world, meshes evaluated with their viewport settings
 (`levels`, not `render_levels`). The scene is the file's active one, with its active view layer. A simulation is stepped
 through every frame from its start. Colours are linear unless `space` says otherwise. Scripts in the file never run, and

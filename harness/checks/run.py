@@ -35,9 +35,13 @@ _MAX_STARTS = 3
 
 
 def run_checks(
-    file: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits = LIMITS
+    file: Path,
+    checks: Sequence[DeclaredCheck],
+    settings: HarnessSettings,
+    limits: Limits = LIMITS,
+    seconds: float = 20.0,
 ) -> CheckReport:
-    """Judge every check on the file.
+    """Judge every check on the file. Measuring one check in one frame may take so many `seconds`.
 
     Raises OSError where the file cannot be read; InterpreterMissing, SandboxUnavailable or SandboxFailed where the
     machine fails; whatever is wrong with the file is in the report.
@@ -49,7 +53,7 @@ def run_checks(
         # a copy that does not change meanwhile, and that the sandbox's user may read
         copy = folder / "scene.blend"
         sha256 = "" if problem else _copy(file, copy)
-        session = None if problem else _measure(copy, checks, settings, limits)
+        session = None if problem else _measure(copy, checks, settings, limits, seconds)
     if session and not session.facts:
         problem = session.reason
     facts = session.facts if session else None
@@ -83,11 +87,13 @@ class _Session:
     n_starts: int = 0
 
 
-def _measure(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> _Session:
+def _measure(
+    copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits, seconds: float
+) -> _Session:
     """Measure all checks. Where Blender itself dies of one, another Blender measures those that are left."""
     session, left = _Session(), list(checks)
     while left and session.n_starts < _MAX_STARTS:
-        run = _start(copy, left, settings, limits)
+        run = _start(copy, left, settings, limits, seconds)
         session.n_starts += 1
         session.isolation = run.level
         session.facts = session.facts or _facts(run.message("opened"))
@@ -151,9 +157,11 @@ def request_of(checks: Sequence[DeclaredCheck]) -> list[dict[str, Any]]:
     ]
 
 
-def _start(copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits) -> BlenderRun:
+def _start(
+    copy: Path, checks: Sequence[DeclaredCheck], settings: HarnessSettings, limits: Limits, seconds: float
+) -> BlenderRun:
     asked = copy.with_name("request.json")
-    asked.write_text(json.dumps(request_of(checks)), encoding="utf-8")
+    asked.write_text(json.dumps({"seconds": seconds, "checks": request_of(checks)}), encoding="utf-8")
     asked.chmod(0o644)
     binds = [Bind(copy, _INSIDE), Bind(asked, "/checks/request.json")]
     with private_folder("measured") as workspace:

@@ -2,7 +2,8 @@
 
     python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE
 
-The request is JSON: a list of `{id, type, parameters, frames, changes_scene}`. The file was made by untrusted code and
+The request is JSON: `seconds` for each check and frame, and `checks`, a list of `{id, type, parameters, frames,
+changes_scene}`. The file was made by untrusted code and
 is opened with its scripts off. Messages: `opened` (version, what the file brings along), one `measured` a check and
 frame, `finished`. No opinion here: the verdicts are given outside.
 """
@@ -43,7 +44,7 @@ def main() -> None:
     facts = file_facts.read()  # before anything is evaluated
     opened = OpenedScene()
     pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
-    measuring.measure_all(opened, request, pipe)
+    measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
     _end(pipe, "finished", was_script_blocked=bool(bpy.app.autoexec_fail))
 
 

@@ -160,6 +160,7 @@ def with_parameters(kind: str, **parameters: Any) -> list[dict[str, Any]]:
         (with_parameters("modifier_exists", target="x", modifier="BEVVEL"), "Input should be 'ARMATURE', 'ARRAY'"),
         (with_parameters("modifier_param", target="x", modifier="BEVEL", path="__class__()", value=1), "should match"),
         (with_parameters("principled_param", target="x", socket="Specular", min=0), "'Specular IOR Level'"),
+        (with_parameters("render_setting", engine="BLENDER_EEVEE"), "'BLENDER_EEVEE_NEXT'"),
         (with_parameters("value_at_frame", target="x", path="location", frame=1.5, value=1), "valid integer"),
         (with_parameters("triangle_budget", target="x", max="many"), "Input should be a valid integer"),
         ('[{"id": "a", "type": "volume", "parameters": {"target": "x", "min": 1e999}}]', "[0] (a).parameters"),

@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from harness.in_blender.checks.opened import OpenedScene
+from harness.in_blender.checks.opened import OpenedScene, Unmeasurable
 
 _MAX_NAMES = 50
 
@@ -33,11 +33,11 @@ def instance_count(opened: OpenedScene, o: bpy.types.Object, parameters: dict[st
 
 
 def distinct_meshes(opened: OpenedScene, o: bpy.types.Object, _: dict[str, Any]) -> dict[str, Any]:
-    mesh = opened.finite_mesh(o)
-    inverse = np.linalg.inv(opened.matrix(o))
-    local = mesh.points @ inverse[:3, :3].T + inverse[:3, 3]
+    mesh = opened.local_mesh(o)
+    if not len(mesh.points) or not mesh.is_finite:
+        raise Unmeasurable("its mesh has no vertices, or coordinates that are not finite")
     # neither where it stands nor the order of its vertices is its shape
-    rounded = np.round(local, 4) + 0.0
+    rounded = np.round(mesh.points, 4) + 0.0
     rows = rounded[np.lexsort(rounded.T[::-1])]
     sizes = np.bincount(mesh.sizes) if len(mesh.sizes) else np.zeros(0)
     shape = hashlib.sha256(rows.tobytes() + sizes.astype(np.int64).tobytes()).hexdigest()[:16]

@@ -167,10 +167,14 @@ class OpenedScene:
                     raise Unmeasurable(f"only meshes have a base mesh (its type is {o.type})")
                 self._meshes[key] = _read(o.data, self.matrix(o))
             else:
-                self._meshes[key] = self._evaluated_mesh(o)
+                self._meshes[key] = self._evaluated_mesh(o, self.matrix(o))
         return self._meshes[key]
 
-    def _evaluated_mesh(self, o: bpy.types.Object) -> MeshArrays:
+    def local_mesh(self, o: bpy.types.Object) -> MeshArrays:
+        """Its evaluated mesh in its own space: bit by bit the same for copies, wherever they stand."""
+        return self._evaluated_mesh(o, np.eye(4))
+
+    def _evaluated_mesh(self, o: bpy.types.Object, matrix: np.ndarray) -> MeshArrays:
         evaluated = self.evaluated(o)
         try:
             mesh = evaluated.to_mesh()
@@ -179,7 +183,7 @@ class OpenedScene:
         try:
             if mesh is None:
                 raise Unmeasurable("it cannot be made a mesh")
-            return _read(mesh, self.matrix(o))
+            return _read(mesh, matrix)
         finally:
             evaluated.to_mesh_clear()
 

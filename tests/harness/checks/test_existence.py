@@ -39,6 +39,8 @@ CASES = [
     Case("instances", "instance_count", {"target": "Copy0", "source": "Crown", "min": 1, "max": 1}, "pass"),
     Case("instances", "instance_count", {"target": {"glob": "Copy*"}, "min": 3}, "fail", "(and 2 more such)"),
     Case("instances", "instance_count", {"target": "Ground", "min": 4, "max": 4}, "pass"),
+    # what is hidden is not in the list of instances
+    Case("instances", "instance_count", {"target": {"name": "HiddenCopy", "include_hidden": True}, "min": 1}, "fail"),
     Case("instances", "instance_count", {"target": "Alone", "min": 1}, "fail", "draws 0 instances"),
     Case("copies", "distinct_meshes", {"target": {"type": "MESH"}, "min": 2}, "pass", measured=2),
     Case("copies", "distinct_meshes", {"target": {"regex": "First|Linked|Copied"}, "min": 2}, "fail", measured=1),

@@ -49,6 +49,7 @@ CASES = [
     on("modifiers", "modifier_effective", "TurnedOff", "fail", "turned off"),
     on("modifiers", "modifier_effective", "Plain", "fail", "has no modifier"),
     on("modifiers", "modifier_effective", "Weighted", "unknown", "not compared"),
+    Case("hidden", "modifier_effective", {"target": {"name": "Subdivided", "include_hidden": True}}, "unknown"),
     on("modifiers", "no_unapplied_modifiers", "Plain", "pass"),
     on("modifiers", "no_unapplied_modifiers", "Stacked", "fail", "'Mirror', 'Bevel', 'Subdivision'"),
     on("modifiers", "no_unapplied_modifiers", "Cut", "pass", allow=["BOOLEAN"]),

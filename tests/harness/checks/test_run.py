@@ -195,6 +195,14 @@ def test_a_blender_that_dies_takes_one_check_along(judge: Judge) -> None:
     assert report.n_starts == 2
 
 
+def test_a_slow_check_takes_no_time_from_the_others(judge: Judge) -> None:
+    """It is unknown once its seconds are over."""
+    checks = declare(object_exists={"target": "Dense"}, uv_overlap={"target": "Dense"}, manifold={"target": "Small"})
+    report = run_checks(judge.folder / "dense.blend", checks, HarnessSettings(), seconds=0.4)
+    assert [c.outcome for c in report.checks] == ["pass", "unknown", "pass"]
+    assert "takes too long" in report.checks[1].message
+
+
 def test_without_a_sandbox_it_is_the_same_and_says_so(judge: Judge) -> None:
     """The report names the isolation in force."""
     report = run_checks(judge.folder / "settings.blend", SIMPLE, HarnessSettings(sandbox="off"))

@@ -37,6 +37,8 @@ def instances() -> None:
     bpy.context.scene.collection.children.unlink(source)
     for i in range(3):
         add(f"Copy{i}", None, (5 * i, 0, 0), instance_type="COLLECTION", instance_collection=source)
+    hidden = add("HiddenCopy", None, (0, 9, 0), instance_type="COLLECTION", instance_collection=source)
+    hidden.hide_set(True)
     ground = plane("Ground", size=4)
     ground.instance_type = "VERTS"
     leaf = ball("Leaf", radius=0.1)

@@ -99,7 +99,15 @@ def linked() -> None:
     bpy.data.libraries[0].filepath = "//library.blend"
 
 
+def dense() -> None:
+    """A ball of 49,600 faces: to lay out its UV map takes seconds of Python."""
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=400, ring_count=124)
+    bpy.context.object.name = "Dense"
+    cube("Small", (4, 0, 0))
+
+
 SCENES = {
+    "dense": dense,
     "settings": settings,
     "blank": blank,
     "clean": clean,

@@ -162,6 +162,25 @@ def stretch_uv(name: str) -> None:
         item.vector = (0.5, 0.5)
 
 
+def take_out_of_table() -> None:
+    bpy.context.scene.collection.objects.link(objects("leg0"))
+    bpy.data.collections["Table"].objects.unlink(objects("leg0"))
+
+
+def flatten_key() -> None:
+    basis, squash = objects("ball").data.shape_keys.key_blocks
+    squash.points[0].co = basis.points[0].co
+
+
+def cut(tree: Any, node: str, socket: str) -> None:
+    """Take away what feeds an input."""
+    tree.links.remove(tree.nodes[node].inputs[socket].links[0])
+
+
+def need_python() -> None:
+    objects("driven").animation_data.drivers[0].driver.expression = "__import__('math').pi"
+
+
 MUTATIONS: dict[str, Callable[[], Any]] = {
     "a leg is gone": lambda: bpy.data.objects.remove(objects("leg3")),
     "a leg is taken out of the scene": lambda: unlink("leg3"),
@@ -171,7 +190,7 @@ MUTATIONS: dict[str, Callable[[], Any]] = {
     "a leg floats": lambda: shift("leg0", 2, 0.2),
     "a leg sinks": lambda: shift("leg0", 2, -0.2),
     "a leg is unparented": lambda: set_value(objects("leg0"), "parent", None),
-    "a leg is not in its collection": lambda: (bpy.context.scene.collection.objects.link(objects("leg0")), bpy.data.collections["Table"].objects.unlink(objects("leg0"))),
+    "a leg is not in its collection": take_out_of_table,
     "the top is scaled": lambda: set_value(objects("top"), "scale", (1.5, 1, 1)),
     "the top is mirrored": lambda: set_value(objects("top"), "scale", (-1, 1, 1)),
     "the top is inside out": lambda: objects("top").data.flip_normals(),
@@ -187,9 +206,9 @@ MUTATIONS: dict[str, Callable[[], Any]] = {
     "the ball lost its keys": drop_keys,
     "the ball's action is unassigned": lambda: set_value(objects("ball").animation_data, "action_slot", None),
     "the ball's curves are muted": mute_curves,
-    "the ball's shape key does nothing": lambda: set_value(objects("ball").data.shape_keys.key_blocks[1].points[0], "co", objects("ball").data.shape_keys.key_blocks[0].points[0].co),
+    "the ball's shape key does nothing": flatten_key,
     "the image is outside the file": external,
-    "the texture is unlinked": lambda: bpy.data.materials["Wood"].node_tree.links.remove(bpy.data.materials["Wood"].node_tree.nodes["Principled BSDF"].inputs["Base Color"].links[0]),
+    "the texture is unlinked": lambda: cut(bpy.data.materials["Wood"].node_tree, "Principled BSDF", "Base Color"),
     "the UV map is one point": lambda: stretch_uv("top"),
     "the camera looks away": lambda: set_value(objects("Shot"), "rotation_euler", (1.57, 0, 3.14)),
     "there is no camera": lambda: set_value(bpy.context.scene, "camera", None),
@@ -198,14 +217,14 @@ MUTATIONS: dict[str, Callable[[], Any]] = {
     "the lamp looks up": lambda: set_value(objects("Key"), "rotation_euler", (3.14, 0, 0)),
     "the lamp is hidden": lambda: set_value(objects("Key"), "hide_render", True),
     "there is no world": lambda: set_value(bpy.context.scene, "world", None),
-    "the meadow is unlinked": lambda: bpy.data.node_groups["Grass"].links.remove(bpy.data.node_groups["Grass"].nodes["Out"].inputs[0].links[0]),
-    "the density is not used": lambda: bpy.data.node_groups["Grass"].links.remove(bpy.data.node_groups["Grass"].nodes["Distribute Points on Faces"].inputs["Density"].links[0]),
+    "the meadow is unlinked": lambda: cut(bpy.data.node_groups["Grass"], "Out", "Geometry"),
+    "the density is not used": lambda: cut(bpy.data.node_groups["Grass"], "Distribute Points on Faces", "Density"),
     "the skin has no weights": lambda: objects("skin").vertex_groups.clear(),
     "the skin has no armature": lambda: set_value(objects("skin").modifiers[0], "object", None),
     "the bone does not deform": lambda: set_value(objects("rig").data.bones[0], "use_deform", False),
     "the watcher has no target": lambda: set_value(objects("watcher").constraints[0], "target", None),
     "the watcher's constraint is muted": lambda: set_value(objects("watcher").constraints[0], "mute", True),
-    "the driver needs Python": lambda: set_value(objects("driven").animation_data.drivers[0].driver, "expression", "__import__('math').pi"),
+    "the driver needs Python": need_python,
     "the scene is shorter": lambda: set_value(bpy.context.scene, "frame_end", 11),
     "the picture is smaller": lambda: set_value(bpy.context.scene.render, "resolution_percentage", 50),
     "the output path is absolute": lambda: set_value(bpy.context.scene.render, "filepath", "/tmp/x"),
