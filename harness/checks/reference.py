@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -59,7 +60,7 @@ def parameters(model: type[Any]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def type_words(annotation: Any) -> str:
-    """A type as a task author reads it."""
+    """A type as a task author reads it: a model inside a model by its keys, a selector by its name."""
     if annotation is type(None):
         return "null"
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
@@ -77,6 +78,8 @@ def type_words(annotation: Any) -> str:
         return f"[{', '.join(type_words(argument) for argument in arguments)}]"
     if origin is dict:
         return "mapping"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Selector:
+        return f"{{{', '.join(annotation.model_fields)}}}"
     return {"float": "number", "int": "integer", "str": "text", "bool": "true/false", "Any": "any value"}.get(
         getattr(annotation, "__name__", str(annotation)), getattr(annotation, "__name__", str(annotation))
     )
@@ -115,7 +118,7 @@ def _metadata_of_field(item: Any) -> list[str]:
 
 def reference_text() -> str:
     """docs/checks.md."""
-    lines = [_HEAD.format(n=len(CHECK_TYPES)), *_table(Selector), ""]
+    lines = [_HEAD.format(n=len(CHECK_TYPES)), "", *_table(Selector), ""]
     for group, members in groups().items():
         lines += [f"## {group[0].upper()}{group[1:]}", ""]
         for member in members:

@@ -110,12 +110,17 @@ def _moved_by(opened: OpenedScene, o: bpy.types.Object, rig: Any, bones: list[st
     before = opened.finite_mesh(o)
     position, rig.data.pose_position = rig.data.pose_position, "POSE"
     kept = [(rig.pose.bones[name], rig.pose.bones[name].matrix_basis.copy()) for name in bones]
+    muted = [one for bone, _ in kept for one in bone.constraints if not one.mute]  # they would turn the bone back
+    for one in muted:
+        one.mute = True
     for bone, basis in kept:
         bone.matrix_basis = basis @ Euler((_TURN, _TURN, 0)).to_matrix().to_4x4()
     opened.refresh()
     after = opened.finite_mesh(o)
     for bone, basis in kept:
         bone.matrix_basis = basis
+    for one in muted:
+        one.mute = False
     rig.data.pose_position = position
     opened.refresh()
     if len(before.points) != len(after.points):

@@ -45,6 +45,8 @@ CASES = [
     on("motion", "value_at_frame", "Spinner", "fail", frame=41, path="world_rotation_degrees", value=[0, 0, 90]),
     on("motion", "value_at_frame", "Lamp", "pass", frame=41, path="data.energy", op=">=", value=100),
     on("motion", "value_at_frame", "Spinner", "pass", frame=41, path="world_rotation_degrees.z", value=180),
+    on("motion", "value_at_frame", "Keyed", "pass", frame=41, path='data.shape_keys.key_blocks["Tall"].value', value=1),
+    on("rigs", "value_at_frame", "Rig", "pass", frame=20, path='pose.bones["lower"].rotation_euler.x', value=1),
     on("motion", "value_at_frame", "Slider", "unknown", "no property 'nope'", frame=1, path="nope", value=1),
     on("motion", "value_at_frame", "Slider", "unknown", "no plain value", frame=1, path="animation_data", value=1),
     on("motion", "keyframes", "Slider", "pass", data_path="location", index=0, at=[1, 41]),
@@ -92,6 +94,7 @@ CASES = [
     on("rigs", "skinning", "Skin", "pass", armature="Rig", min_bones=2, max_influences=1),
     on("rigs", "skinning", "HalfSkin", "fail", "4 of 8 vertices have none"),
     on("rigs", "skinning", "HalfSkin", "pass", max_unweighted=0.5),
+    on("rigs", "skinning", "OnConstrained", "pass", frame=20),  # a constraint and keys hold its bones
     on("rigs", "skinning", "WrongGroups", "fail", "0 bones"),
     on("rigs", "skinning", "OnControl", "fail", "0 bones"),
     on("rigs", "skinning", "NoModifier", "fail", "no armature modifier"),

@@ -54,6 +54,12 @@ def test_the_reference_is_current() -> None:
     assert (ROOT / "docs/checks.md").read_text(encoding="utf-8") == reference_text()
 
 
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])
+def test_their_number_is_right(name: str) -> None:
+    """Where it is told."""
+    assert f"{len(CHECK_TYPES)} types of" in (ROOT / name).read_text(encoding="utf-8")
+
+
 def test_the_list_names_every_type() -> None:
     """As `blendscribe check --types` prints it."""
     assert all(f"\n{name}: " in types_text() for name in CHECK_TYPES)

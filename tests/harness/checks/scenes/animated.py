@@ -114,6 +114,9 @@ def rigs() -> None:
     control = bones.new("control")
     control.head, control.tail, control.use_deform = (1, 0, 0), (1, 0, 1), False
     bpy.ops.object.mode_set(mode="OBJECT")
+    lower_pose = rig.pose.bones["lower"]
+    lower_pose.rotation_mode = "XYZ"
+    key(lower_pose, "rotation_euler", {1: (0, 0, 0), 20: (1, 0, 0)})
     follow: Any = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")
     follow.target, follow.subtarget = rig, "control"
     skins(rig)
@@ -124,6 +127,7 @@ def skins(rig: Any) -> None:
     for name, groups in (
         ("Skin", {"lower": range(4), "upper": range(4, 8)}),
         ("HalfSkin", {"lower": range(4)}),
+        ("OnConstrained", {"upper": range(8)}),
         ("WrongGroups", {"no_such_bone": range(8)}),
         ("OnControl", {"control": range(8)}),
         ("NoModifier", {"lower": range(8)}),

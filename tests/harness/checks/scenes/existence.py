@@ -25,7 +25,7 @@ def hidden_objects() -> None:
 
 
 def two_scenes() -> None:
-    """The second scene is the active one, and its second view layer."""
+    """The second scene is the active one."""
     cube("InFirstScene")
     second = bpy.data.scenes.new("Second")
     bpy.context.window.scene = second
