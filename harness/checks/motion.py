@@ -124,7 +124,8 @@ class Moves(CheckType[PoseRow]):
     def _judge_way(self, name: str, rows: list[PoseRow]) -> Finding:
         way = sum(math.dist(a.place, b.place) for a, b in itertools.pairwise(rows))
         first = rows[0]
-        turn = max(max(angle(first.x_axis, r.x_axis), angle(first.z_axis, r.z_axis)) for r in rows)
+        # to what the arc cosine of single-precision matrices is worth
+        turn = round(max(max(angle(first.x_axis, r.x_axis), angle(first.z_axis, r.z_axis)) for r in rows), 3)
         x, y, z = (b - a for a, b in zip(first.place, rows[-1].place, strict=True))
         text = f"'{name}' goes {number(way)} and turns by {number(turn)}°"
         text += f" between frames {first.frame} and {rows[-1].frame}"

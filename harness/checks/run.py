@@ -6,6 +6,8 @@ and what does not hold together is unknown, as is what was not measured because 
 
 import hashlib
 import json
+import os
+import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -126,8 +128,7 @@ def _last_begun(run: BlenderRun) -> str | None:
 def _copy(file: Path, copy: Path) -> str:
     """Copy the file, readable for the sandbox's user; its SHA-256."""
     shutil.copyfile(file, copy)
-    copy.chmod(0o644)
-    copy.parent.chmod(0o755)
+    _let_sandbox_read(copy)
     with copy.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
@@ -162,12 +163,19 @@ def _start(
 ) -> BlenderRun:
     asked = copy.with_name("request.json")
     asked.write_text(json.dumps({"seconds": seconds, "checks": request_of(checks)}), encoding="utf-8")
-    asked.chmod(0o644)
+    _let_sandbox_read(asked)
     binds = [Bind(copy, _INSIDE), Bind(asked, "/checks/request.json")]
     with private_folder("measured") as workspace:
         return run_in_blender(
             "check_scene.py", [copy, asked], workspace=workspace, settings=settings, limits=limits, binds=binds
         )
+
+
+def _let_sandbox_read(file: Path) -> None:
+    """Where root runs the harness, the sandbox is another user."""
+    if os.geteuid() == 0:
+        file.chmod(0o644)
+        file.parent.chmod(0o755)
 
 
 def _facts(message: dict[str, Any] | None) -> FileFacts | None:
@@ -180,7 +188,9 @@ def _facts(message: dict[str, Any] | None) -> FileFacts | None:
 def _why_not_opened(run: BlenderRun, limits: Limits) -> str:
     unreadable = run.message("unreadable")
     if unreadable and isinstance(unreadable.get("why"), str):
-        return f"Blender cannot open it: {' '.join(unreadable['why'].split())[:300]}"
+        words = " ".join(unreadable["why"].split()).removeprefix("Error: ")
+        # where it lay for Blender tells nobody anything
+        return f"Blender cannot open it: {re.sub(r'[^ ]*/scene.blend', 'the file', words)[:300]}"
     return f"Blender could not open it: {_why_stopped(run, limits) or 'it ended without a word'}"
 
 

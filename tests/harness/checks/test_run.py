@@ -96,6 +96,7 @@ def test_damaged_files_are_one_located_error(
     report = check(file)
     assert words in report.error
     assert "\n" not in report.error
+    assert "/" not in report.error
     assert not report.ok
     assert [c.outcome for c in report.checks] == ["unknown", "unknown"]
     assert report.checks[0].message == report.error
@@ -138,6 +139,18 @@ def test_bytes_flipped_anywhere_are_survived(blend: bytes, tmp_path: Path) -> No
         file.write_bytes(content)
         report = check(file, limits=Limits(timeout_seconds=30))
         assert all(c.message for c in report.checks)
+
+
+def test_a_file_that_is_too_large_is_not_opened(tmp_path: Path) -> None:
+    """It is told, with the limit; nothing is copied or started."""
+    file = tmp_path / "scene.blend"
+    with file.open("wb") as writer:
+        writer.write(b"BLENDER-v405")
+        writer.truncate(600 << 20)
+    report = check(file)
+    assert report.error == "'scene.blend' has 600 MiB; the most that is opened is 512 MiB"
+    assert [f.code for f in report.findings] == ["large_file"]
+    assert report.n_starts == 0
 
 
 def test_zip_is_told(tmp_path: Path) -> None:
