@@ -21,7 +21,7 @@ def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["run"], ["setup"], ["doctor"]], ids=lambda words: " ".join(words) or "blendscribe"
+    "command", [[], ["run"], ["setup"], ["doctor"], ["check"]], ids=lambda words: " ".join(words) or "blendscribe"
 )
 def test_help_imports_nothing_heavy(command: list[str]) -> None:
     """It explains itself without the libraries that cost time, with exit status 0."""

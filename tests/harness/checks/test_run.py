@@ -15,6 +15,9 @@ from harness.checks.run import LIMITS, run_checks
 from harness.sandbox import Limits
 from harness.settings import HarnessSettings
 from tests.harness.checks.judging import Case, Judge
+from tests.machines import no_user_namespaces
+
+__all__ = ["no_user_namespaces"]
 
 pytestmark = pytest.mark.blender
 
@@ -221,6 +224,14 @@ def test_without_a_sandbox_it_is_the_same_and_says_so(judge: Judge) -> None:
     report = run_checks(judge.folder / "settings.blend", SIMPLE, HarnessSettings(sandbox="off"))
     assert [c.outcome for c in report.checks] == ["pass", "pass"]
     assert report.isolation == "limits-only"
+
+
+@pytest.mark.usefixtures("no_user_namespaces")
+def test_under_landlock_it_is_the_same(judge: Judge) -> None:
+    """Where user namespaces are forbidden: the copy is all that Blender may read of ours."""
+    report = check(judge.folder / "hostile.blend", declare(object_exists={"target": "Target"}, render_not_blank={}))
+    assert [c.outcome for c in report.checks] == ["pass", "pass"]
+    assert report.isolation == "landlock+seccomp"
 
 
 def test_time_that_is_over_is_unknown(judge: Judge) -> None:
