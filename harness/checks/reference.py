@@ -87,7 +87,7 @@ def type_words(annotation: Any) -> str:
 
 def _default(info: FieldInfo) -> str:
     if info.is_required() or info.default is None or info.default is PydanticUndefined:
-        return ""
+        return ", required" if info.is_required() else ""
     value = info.default
     return f" = {value if isinstance(value, int | float) and not isinstance(value, bool) else _json(value)}"
 
@@ -109,7 +109,7 @@ def _metadata(metadata: Any) -> str:
             if isinstance(item, kind) and abs(getattr(item, kind.__name__.lower())) < 1e6:
                 words.append(f"{sign} {getattr(item, kind.__name__.lower())}")
         words += _metadata_of_field(item)
-    return f" {' '.join(words)}" if words else ""
+    return "".join(f" {word}" for word in words if word)
 
 
 def _metadata_of_field(item: Any) -> list[str]:
@@ -130,12 +130,8 @@ def _table(model: type[Any]) -> list[str]:
     rows = []
     for name, kind, default, text in parameters(model):
         words = kind.replace("|", "\\|")
-        rows.append(f"| `{name}` | {words} | {default.removeprefix(' = ') or _absent(model, name)} | {text} |")
+        rows.append(f"| `{name}` | {words} | {default.lstrip(' =,')} | {text} |")
     return ["| parameter | type | default | |", "|---|---|---|---|", *rows] if rows else ["No parameters."]
-
-
-def _absent(model: type[Any], name: str) -> str:
-    return "required" if model.model_fields[name].is_required() else ""
 
 
 _HEAD = """# Types of checks

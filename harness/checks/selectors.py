@@ -31,7 +31,7 @@ class Selector(BaseModel):
     type: ObjectType | None = None
     """Blender's type of object."""
     min: Annotated[int, Field(ge=0)] = 1
-    """Least number of objects that have to match, else the check fails. With 0, a check of what is not there is unknown."""
+    """Least number of objects that have to match, else the check fails. With 0, a check of nothing is unknown."""
     max: Annotated[int, Field(ge=0)] | None = None
     """Greatest number of objects that may match."""
     include_hidden: bool = False
