@@ -1,6 +1,7 @@
 """`blendscribe check`: exit status, report, and every fault of a checks file with its place."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,9 @@ def factory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Blender's own scene."""
     path = tmp_path_factory.mktemp("blend") / "factory.blend"
     python = find_environment(HarnessSettings()).python
-    subprocess.run([python, "-c", SAVE, path], check=True, capture_output=True, timeout=60)
+    # Blender leaves its temporary folder behind when it is ended by os._exit
+    environment = {**os.environ, "TMPDIR": str(path.parent)}
+    subprocess.run([python, "-c", SAVE, path], check=True, capture_output=True, timeout=60, env=environment)
     return path
 
 
@@ -95,8 +98,6 @@ def test_no_file_is_2(name: str, words: str, tmp_path: Path) -> None:
 
 def test_a_pipe_is_2(tmp_path: Path) -> None:
     """A named pipe does not hang it."""
-    import os
-
     os.mkfifo(tmp_path / "pipe.blend")
     ended = blendscribe(tmp_path / "pipe.blend", write(tmp_path, [CUBE]))
     assert ended.returncode == 2

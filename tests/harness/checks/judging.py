@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,14 +51,22 @@ def run_in_plain_blender(program: str, *words: Path) -> None:
     environment = find_environment(HarnessSettings())
     variables = library_environment((), libs_dir(HarnessSettings(), environment))
     libraries = {k: ":".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in variables.items()}
-    ended = subprocess.run(
-        [environment.python, "-P", "-s", _SCENES / program, *words],
-        env={**os.environ, **libraries, "EGL_PLATFORM": "surfaceless", "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    # Blender leaves its temporary folder behind when it is ended by os._exit
+    with tempfile.TemporaryDirectory() as folder:
+        ended = subprocess.run(
+            [environment.python, "-P", "-s", _SCENES / program, *words],
+            env={
+                **os.environ,
+                **libraries,
+                "TMPDIR": folder,
+                "EGL_PLATFORM": "surfaceless",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=150,
+            check=False,
+        )
     assert ended.returncode == 0, ended.stderr[-4000:]
 
 
