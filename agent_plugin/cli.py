@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from agent_plugin.commands.check import check
 from agent_plugin.commands.doctor import doctor
 from agent_plugin.commands.export import export
 from agent_plugin.commands.loopback import loopback
@@ -24,6 +25,7 @@ app.command()(setup)
 app.command()(doctor)
 app.command()(run)
 app.command()(replay)
+app.command()(check)
 app.command()(verify)
 app.command()(export)
 app.command()(loopback)

@@ -1,0 +1,64 @@
+"""Measures what declared checks ask of a .blend. Trusted code; nothing in the file runs.
+
+    python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE
+
+The request is JSON: `seconds` for each check and frame, and `checks`, a list of `{id, type, parameters, frames,
+changes_scene}`. The file was made by untrusted code and
+is opened with its scripts off. Messages: `opened` (version, what the file brings along), one `measured` a check and
+frame, `finished`. No opinion here: the verdicts are given outside.
+"""
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from harness.in_blender.result_pipe import ResultPipe
+
+_MAX_ERROR = 500
+
+
+def main() -> None:
+    pipe = ResultPipe(int(sys.argv[1]))
+    scene_file, request_file = sys.argv[2:4]
+    with open(request_file, encoding="utf-8") as file:
+        request = json.load(file)
+    import bpy
+
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+    pipe.send("started", version=list(bpy.app.version))
+    begun = time.perf_counter()
+    try:
+        bpy.ops.wm.open_mainfile(filepath=scene_file, load_ui=False, use_scripts=False)
+    except RuntimeError as error:
+        _end(pipe, "unreadable", why=str(error)[:_MAX_ERROR])
+    if os.path.realpath(bpy.data.filepath) != os.path.realpath(scene_file) or not bpy.data.scenes:
+        _end(pipe, "unreadable", why="Blender opened no scene from it")
+    bpy.context.preferences.system.use_gpu_subdivision = False
+    from harness.in_blender.checks import file_facts, measuring
+    from harness.in_blender.checks.opened import OpenedScene
+
+    facts = file_facts.read()  # before anything is evaluated
+    opened = OpenedScene()
+    pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
+    measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
+    _end(pipe, "finished", was_script_blocked=bool(bpy.app.autoexec_fail))
+
+
+def _end(pipe: ResultPipe, kind: str, **content: Any) -> None:
+    sys.stdout.flush()
+    pipe.send(kind, **content)
+    os._exit(0)  # Python's own exit may hang (see run_script)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        sys.stderr.flush()
+        if error := sys.exc_info()[1]:
+            print(repr(error)[:_MAX_ERROR], file=sys.stderr, flush=True)
+        os._exit(1)

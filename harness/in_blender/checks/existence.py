@@ -1,0 +1,49 @@
+"""Measures objects, instances and shapes: see `harness/checks/existence.py`."""
+
+import hashlib
+from typing import Any
+
+import bpy
+import numpy as np
+
+from harness.in_blender.checks.opened import OpenedScene, Unmeasurable
+
+_MAX_NAMES = 50
+
+
+def object_exists(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> dict[str, Any]:
+    return {"type": o.type}
+
+
+def object_count(opened: OpenedScene, parameters: dict[str, Any]) -> dict[str, Any]:
+    return _matching(opened, parameters["among"])
+
+
+def forbidden_object(opened: OpenedScene, parameters: dict[str, Any]) -> dict[str, Any]:
+    return _matching(opened, parameters["forbidden"] | {"include_hidden": parameters["also_hidden"]})
+
+
+def instance_count(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
+    source = parameters["source"]
+    n = 0
+    for instance in opened.graph.object_instances:
+        if instance.is_instance and instance.parent.original == o:
+            n += source is None or instance.instance_object.original.name == source
+    return {"n": n}
+
+
+def distinct_meshes(opened: OpenedScene, o: bpy.types.Object, _: dict[str, Any]) -> dict[str, Any]:
+    mesh = opened.local_mesh(o)
+    if not len(mesh.points) or not mesh.is_finite:
+        raise Unmeasurable("its mesh has no vertices, or coordinates that are not finite")
+    # neither where it stands nor the order of its vertices is its shape
+    rounded = np.round(mesh.points, 4) + 0.0
+    rows = rounded[np.lexsort(rounded.T[::-1])]
+    sizes = np.bincount(mesh.sizes) if len(mesh.sizes) else np.zeros(0)
+    shape = hashlib.sha256(rows.tobytes() + sizes.astype(np.int64).tobytes()).hexdigest()[:16]
+    return {"type": o.type, "mesh": o.data.name, "shape": shape}
+
+
+def _matching(opened: OpenedScene, selector: dict[str, Any]) -> dict[str, Any]:
+    found, _ = opened.select(selector)
+    return {"n": len(found), "matching": [o.name for o in found[:_MAX_NAMES]]}
