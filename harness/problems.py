@@ -19,9 +19,11 @@ UNREADABLE_FIXES = {
     "video_empty_file": "Nothing was written into it: let bpy.ops.render.render(animation=True) run to its end.",
     "video_not_a_video": "Let Blender write it: image_settings.file_format = 'FFMPEG', ffmpeg.format = 'MPEG4'.",
     "video_no_video_stream": "Render the animation into it; ffmpeg.codec must not be 'NONE'.",
+    "video_more_streams": "Let Blender write it: one film, and sound at most; do not change the file afterwards.",
     "video_no_frames": "Set scene.frame_start and scene.frame_end, then render with animation=True.",
     "video_corrupt": "Render it again, and do not change the file afterwards.",
     "video_turned": "Let Blender write it, turn the camera and not the file, and do not change the file afterwards.",
+    "video_edited": "Let Blender write it, with the frames that it is to show, and do not change the file afterwards.",
     "video_too_large": "Lower the resolution or the number of frames to what the task asks.",
     "video_decode_timeout": "Use a plain H.264 MP4 at the size that the task asks.",
 }

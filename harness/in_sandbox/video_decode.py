@@ -28,7 +28,15 @@ from av.sidedata.sidedata import Type as SideDataType
 from av.video.frame import VideoFrame
 from PIL import Image
 
-from harness.in_sandbox.video_file import AV_ERRORS, DECODER_THREADS, Clock, opened_video, reason, too_large
+from harness.in_sandbox.video_file import (
+    AV_ERRORS,
+    DECODER_THREADS,
+    MPEG4_FORMAT,
+    Clock,
+    opened_video,
+    reason,
+    too_large,
+)
 from harness.video import UnreadableVideo, VideoLimits
 
 SAMPLE_WIDTH, SAMPLE_HEIGHT = 64, 36
@@ -96,8 +104,20 @@ class Decoded:
 
 def count_packets(file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Clock) -> tuple[Declared, int]:
     """What the file declares, and how many frames it really carries, without decoding one."""
-    n = 0
-    with opened_video(file, demuxer, limits) as (container, stream):
+    declared, times = _packet_times(file, demuxer, limits, clock)
+    if demuxer == MPEG4_FORMAT:
+        _check_edits(times, _packet_times(file, demuxer, limits, clock, is_unedited=True)[1])
+    if not times:
+        raise UnreadableVideo("video_no_frames", "The file has a video stream without a single frame.")
+    return declared, len(times)
+
+
+def _packet_times(
+    file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Clock, *, is_unedited: bool = False
+) -> tuple[Declared, list[int | None]]:
+    """What the file declares, and when each frame of it is shown, in ticks and in the order of decoding."""
+    times: list[int | None] = []
+    with opened_video(file, demuxer, limits, is_unedited=is_unedited) as (container, stream):
         declared = Declared(
             container=demuxer,
             codec=stream.codec_context.codec.canonical_name,
@@ -110,17 +130,30 @@ def count_packets(file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Cloc
         )
         try:
             for packet in container.demux(stream):
-                clock.check(n)
+                clock.check(len(times))
                 if packet.is_corrupt:
-                    raise _corrupt(n, "the file is cut off or damaged there")
-                n += packet.size > 0 and not packet.is_discard
-                if n > limits.max_frames:
-                    raise too_large("frames or more", n, limits.max_frames)
+                    raise _corrupt(len(times), "the file is cut off or damaged there")
+                if packet.size > 0 and not packet.is_discard:
+                    times.append(packet.pts)
+                if len(times) > limits.max_frames:
+                    raise too_large("frames or more", len(times), limits.max_frames)
         except AV_ERRORS as error:
-            raise _corrupt(n, reason(error)) from error
-    if n == 0:
-        raise UnreadableVideo("video_no_frames", "The file has a video stream without a single frame.")
-    return declared, n
+            raise _corrupt(len(times), reason(error)) from error
+    return declared, times
+
+
+def _check_edits(shown: list[int | None], held: list[int | None]) -> None:
+    """An edit may shift the whole film, as encoders do whose first frame is not shown first. Nothing else is honest."""
+    if len(shown) != len(held):
+        message = f"An edit list makes the file show {len(shown)} frames, but it holds {len(held)}."
+        raise UnreadableVideo("video_edited", message)
+    if _from_first(shown) != _from_first(held):
+        raise UnreadableVideo("video_edited", "An edit list shows the frames in another order, or at other times.")
+
+
+def _from_first(times: list[int | None]) -> list[int | None]:
+    start = next((time for time in times if time is not None), 0)
+    return [None if time is None else time - start for time in times]
 
 
 def decode(
