@@ -137,13 +137,17 @@ class SmallFrames:
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a video's frames are, and how they are cut into blocks."""
+    """How a video's frames are stored: how large, in which pixels, meaning which colours; and how they are cut."""
 
     width: int
     """Pixels as stored."""
     height: int
     pixel_aspect: tuple[int, int]
     """Width to height of one pixel as a player shows it, in lowest terms; 0 to 1 where the file does not say."""
+    pixel_format: str
+    """FFmpeg's name, such as "yuv420p"; tells whether there is alpha."""
+    colours: tuple[int, ...]
+    """FFmpeg's numbers for primaries, transfer, matrix and range: what the file says, then what its frames say."""
 
     @property
     def block(self) -> int:

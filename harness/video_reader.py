@@ -55,6 +55,7 @@ _GRACE_SECONDS = 10.0
 _SPARE_SECONDS = 600.0
 _TMP_MB = 16
 _LIBRARIES = ("av", "numpy", "PIL")
+_N_COLOUR_TAGS = 8
 _NAME = re.compile(r"[\w.,+()-]{0,60}", re.ASCII)
 _JPEG = (b"\xff\xd8\xff", b"\xff\xd9")
 _PNG = (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82")
@@ -200,7 +201,8 @@ class VideoReader:
         """Every frame's sums (`key` chooses the signs) in the new file `destination`. As `small_frames` otherwise."""
         said, _ = self._ask(_Sketches, op="sketch", key=key, limits=asdict(self._limits))
         shape = said.shape
-        if min(shape.width, shape.height) < 1 or shape.width * shape.height > self._limits.max_pixels:
+        is_possible = min(shape.width, shape.height) > 0 and shape.width * shape.height <= self._limits.max_pixels
+        if not (is_possible and _NAME.fullmatch(shape.pixel_format) and len(shape.colours) == _N_COLOUR_TAGS):
             raise _malformed()
         self._take("sketches", destination, said.n_frames, math.prod(shape.grid) * SUMS * 2)
         return Sketches(destination, said.n_frames, shape)

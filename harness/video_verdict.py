@@ -188,7 +188,9 @@ def difference_text(comparison: VideoComparison) -> str:
 
 def _shape_text(shape: Shape) -> str:
     width, height = shape.pixel_aspect
-    return f"{shape.width}x{shape.height} pixels" + (f" (each {width} to {height})" if width != height else "")
+    aspect = f" (each {width} to {height})" if width != height else ""
+    tags = "-".join(str(tag) for tag in shape.colours)
+    return f"{shape.width}x{shape.height} pixels{aspect} in {shape.pixel_format} with the colour tags {tags}"
 
 
 def _not_finished() -> Problem:
@@ -236,7 +238,10 @@ def _known_cause(known: Set[str]) -> str:
 def _not_a_render(comparison: VideoComparison, known: Set[str]) -> Problem:
     cause = _known_cause(known)
     if not cause and comparison.shapes[0] != comparison.shapes[1]:
-        cause = "The scene's size or pixel aspect changed after the render, or the file is not as Blender wrote it."
+        cause = (
+            "The scene's size, pixel aspect, colours or encoder changed after the render, "
+            "or the file is not as Blender wrote it."
+        )
     cause = cause or (
         "Usual causes: objects moved between single renders without keyframes, the scene or its encoder's settings "
         "changed after the render, a picture or a file that the script wrote itself."

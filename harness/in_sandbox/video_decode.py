@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from av.sidedata.sidedata import SideDataContainer
 from av.sidedata.sidedata import Type as SideDataType
+from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame
 from PIL import Image
 
@@ -76,6 +77,8 @@ class Declared:
     size_bytes: int
     pixel_aspect: tuple[int, int] = (0, 1)
     """As `Shape` has it."""
+    colours: tuple[int, ...] = ()
+    """The first half of what `Shape` has."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ def _packet_times(
             has_audio=bool(container.streams.audio),
             size_bytes=os.fstat(file.fileno()).st_size,
             pixel_aspect=_fraction(stream.sample_aspect_ratio),
+            colours=colour_tags(stream.codec_context),
         )
         try:
             for packet in container.demux(stream):
@@ -211,6 +215,11 @@ def _check(frame: VideoFrame, n_before: int, limits: VideoLimits) -> None:
     if any(bytes(side) != _UPRIGHT for side in beside if side.type == SideDataType.DISPLAYMATRIX):
         message = f"Frame {n_before + 1} is stored with a display matrix: a player turns, mirrors or moves it."
         raise UnreadableVideo("video_turned", message)
+
+
+def colour_tags(tagged: VideoFrame | VideoCodecContext) -> tuple[int, ...]:
+    """By which a player turns numbers into colours: primaries, transfer, matrix, range."""
+    return int(tagged.color_primaries), int(tagged.color_trc), int(tagged.colorspace), int(tagged.color_range)
 
 
 def _fraction(ratio: Fraction | None) -> tuple[int, int]:

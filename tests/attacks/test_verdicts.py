@@ -53,7 +53,10 @@ def test_a_forgery_is_caught(tmp_path: Path, name: str) -> None:
         ("another scene is active at the end", "The scene that was rendered is not the one that is active at the end."),
         ("a scene rendered by its name", "The scene that was rendered is not the one that is active at the end."),
         ("frame range changed after the render", "The frame range changed after the render."),
-        ("pixel aspect changed after the render", "The scene's size or pixel aspect changed after the render"),
+        (
+            "pixel aspect changed after the render",
+            "The scene's size, pixel aspect, colours or encoder changed after the render",
+        ),
         ("animated by a frame handler", "The animation lives in a frame handler or a driver function"),
     ],
 )

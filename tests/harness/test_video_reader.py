@@ -481,7 +481,7 @@ def test_a_reader_that_forges_small_frames(tmp_path: Path, good: bytes, source: 
 def test_a_reader_that_forges_sketches(tmp_path: Path, good: bytes, width: int, height: int, n_bytes: int) -> None:
     """The shape has to be one that a video may have, and the file of just the size that follows."""
     program = tmp_path / "program.py"
-    shape = {"width": width, "height": height, "pixel_aspect": [1, 1]}
+    shape = {"width": width, "height": height, "pixel_aspect": [1, 1], "pixel_format": "gray", "colours": [2] * 8}
     said = json.dumps({"kind": "sketches", "n_frames": 1, "shape": shape})
     program.write_text(f"{START}\nopen('sketches', 'wb').write(bytes({n_bytes}))\nsend({said!r}.encode())")
     with VideoReader(SETTINGS, program=program) as reader:

@@ -37,7 +37,8 @@ def video(
     options: Mapping[str, str] | None = None,
 ) -> Path:
     """Write frames as a video; `ticks` are their presentation times in units of 1 / rate."""
-    pictures = [av.VideoFrame.from_ndarray(pixels).reformat(format=pixel_format) for pixels in frames]
+    given = [av.VideoFrame.from_ndarray(pixels, "rgba" if pixels.shape[2] == 4 else "rgb24") for pixels in frames]
+    pictures = [picture.reformat(format=pixel_format) for picture in given]
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate, options=dict(options or {}))
         assert isinstance(stream, av.VideoStream)
