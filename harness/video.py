@@ -11,8 +11,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-SMALL_WIDTH, SMALL_HEIGHT = 160, 90
-SMALL_FRAME_BYTES = SMALL_WIDTH * SMALL_HEIGHT * 3
 MAX_BLOCKS = 2304
 """Of one frame in a sketch: 64x36 in a picture of 16:9, so that a block of 1080p has 30x30 pixels."""
 _LEAST_BLOCK = 8
@@ -125,14 +123,6 @@ class VideoReading:
     """Evenly spaced, first and last included, each once: 3 for a 3-frame video, whatever was asked for."""
     contact_sheet: bytes
     """A PNG of the frames 0, n//3, 2n//3 and n-1, each once, labelled."""
-
-
-@dataclass(frozen=True)
-class SmallFrames:
-    """Every frame of a video as 160x90 RGB, one after the other in a file of raw bytes."""
-
-    path: Path
-    n_frames: int
 
 
 @dataclass(frozen=True)
