@@ -102,6 +102,12 @@ class VideoComparison:
         return max(range(len(self.whole_frames)), key=self.whole_frames.__getitem__, default=0)
 
     @property
+    def telling_frame(self) -> int:
+        """The frame that tells best what is wrong: of `lasting` where that is over its threshold, else the worst whole
+        one."""
+        return self.lasting.frame if self.lasting and self.lasting.difference > THRESHOLD else self.worst_frame
+
+    @property
     def is_same(self) -> bool:
         """As many frames of one shape, none over its threshold, and blocks over theirs in fewer frames than LASTING."""
         is_lasting = self.lasting is None or self.lasting.difference > THRESHOLD
