@@ -24,6 +24,7 @@ UNREADABLE_FIXES = {
     "video_no_frames": "Set scene.frame_start and scene.frame_end, then render with animation=True.",
     "video_corrupt": "Render it again, and do not change the file afterwards.",
     "video_turned": "Let Blender write it, turn the camera and not the file, and do not change the file afterwards.",
+    "video_more_data": "Let Blender write it, and do not change the file afterwards.",
     "video_edited": "Let Blender write it, with the frames that it is to show, and do not change the file afterwards.",
     "video_too_large": "Lower the resolution or the number of frames to what the task asks.",
     "video_decode_timeout": "Use a plain H.264 MP4 at the size that the task asks.",

@@ -43,8 +43,9 @@ class UnreadableVideo(Exception):
 
     video_empty_file · video_not_a_video (cannot be opened) · video_no_video_stream · video_more_streams (a second film,
     a cover, subtitles) · video_no_frames · video_corrupt (cannot be decoded) · video_turned (a player would turn or
-    mirror its frames) · video_edited (an edit list hides, repeats or reorders frames) · video_too_large (bytes, pixels,
-    frames or samples) · video_decode_timeout
+    mirror its frames) · video_more_data (captions, light levels and the like beside the pictures) · video_edited (an
+    edit list hides, repeats or reorders frames) · video_too_large (bytes, pixels, frames or samples) ·
+    video_decode_timeout
     """
 
     def __init__(self, code: str, message: str) -> None:

@@ -48,6 +48,14 @@ JPEG_MAX_HEIGHT = 65_500
 _UPRIGHT = struct.pack("=9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
 """The display matrix that changes nothing, as FFmpeg has it."""
 
+_USUAL_DATA = {
+    SideDataType.DISPLAYMATRIX,
+    SideDataType.SEI_UNREGISTERED,
+    SideDataType.PANSCAN,
+    SideDataType.GOP_TIMECODE,
+}
+"""What frames of Blender's encoders carry. Others are captions, depth, a sphere, light levels, profiles, grain."""
+
 GreyPicture = npt.NDArray[np.int16]
 """Signed, so that two of them can be subtracted."""
 
@@ -215,6 +223,9 @@ def _check(frame: VideoFrame, n_before: int, limits: VideoLimits) -> None:
     if any(bytes(side) != _UPRIGHT for side in beside if side.type == SideDataType.DISPLAYMATRIX):
         message = f"Frame {n_before + 1} is stored with a display matrix: a player turns, mirrors or moves it."
         raise UnreadableVideo("video_turned", message)
+    if more := [side.type.name for side in beside if side.type not in _USUAL_DATA]:
+        message = f"Frame {n_before + 1} carries '{more[0]}' data, by which a player may show it in another way."
+        raise UnreadableVideo("video_more_data", message)
 
 
 def colour_tags(tagged: VideoFrame | VideoCodecContext) -> tuple[int, ...]:

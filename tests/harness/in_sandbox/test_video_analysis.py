@@ -281,6 +281,15 @@ def test_a_cover_and_subtitles_are_refused(tmp_path: Path, good: Path) -> None:
         assert refusal.value.code == "video_more_streams"
 
 
+def test_data_that_changes_what_is_shown_is_refused(tmp_path: Path) -> None:
+    """By light levels a player shows the same numbers brighter or darker."""
+    lights = "mastering-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):cll=1000,400"
+    film = video(tmp_path / "v.mp4", moving_bars(3), options={"x264-params": lights})
+    with pytest.raises(UnreadableVideo, match=r"carries '[A-Z_]+' data") as refusal:
+        analyse_video(film)
+    assert refusal.value.code == "video_more_data"
+
+
 @pytest.mark.parametrize("options", [{}, {"bf": "0", "g": "1"}])
 def test_an_edit_list_may_only_shift(tmp_path: Path, options: dict[str, str]) -> None:
     """As encoders with B-frames write it. One that hides, repeats or reorders frames is refused."""
