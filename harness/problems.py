@@ -1,5 +1,6 @@
 """Judges a video and its scene: pure functions from facts to problems. Nothing here touches a file or Blender."""
 
+import re
 from collections.abc import Sequence
 
 from harness.execution import Problem
@@ -19,9 +20,12 @@ UNREADABLE_FIXES = {
     "video_empty_file": "Nothing was written into it: let bpy.ops.render.render(animation=True) run to its end.",
     "video_not_a_video": "Let Blender write it: image_settings.file_format = 'FFMPEG', ffmpeg.format = 'MPEG4'.",
     "video_no_video_stream": "Render the animation into it; ffmpeg.codec must not be 'NONE'.",
+    "video_more_streams": "Let Blender write it: one film, and sound at most; do not change the file afterwards.",
     "video_no_frames": "Set scene.frame_start and scene.frame_end, then render with animation=True.",
     "video_corrupt": "Render it again, and do not change the file afterwards.",
     "video_turned": "Let Blender write it, turn the camera and not the file, and do not change the file afterwards.",
+    "video_more_data": "Let Blender write it, and do not change the file afterwards.",
+    "video_edited": "Let Blender write it, with the frames that it is to show, and do not change the file afterwards.",
     "video_too_large": "Lower the resolution or the number of frames to what the task asks.",
     "video_decode_timeout": "Use a plain H.264 MP4 at the size that the task asks.",
 }
@@ -58,14 +62,31 @@ def not_rendered_problem(name: str, written: Sequence[str], *, exit_line: int | 
         message += f" It left early by sys.exit() at line {exit_line}."
     if elsewhere:
         message += f" It wrote {_names(elsewhere)} instead."
+    cause, fix = next((found for other in written if (found := _renamed(name, other))), ("", ""))
     return Problem(
         "video_not_rendered",
         "error",
-        message,
+        f"{message} {cause}".rstrip(),
         where=name,
-        fix=f"Set scene.render.filepath = '{name}', file_format = 'FFMPEG', and end the script with "
+        fix=fix
+        or f"Set scene.render.filepath = '{name}', file_format = 'FFMPEG', and end the script with "
         "bpy.ops.render.render(animation=True).",
     )
+
+
+def _renamed(name: str, written: str) -> tuple[str, str] | None:
+    """What made Blender write under another name than was set, and what ends it; None for another cause."""
+    stem, dot, ending = name.rpartition(".")
+    if re.fullmatch(rf"{re.escape(stem)}_[^.]{{1,64}}{re.escape(dot + ending)}", written):
+        if re.search(r"_\d{3}\.", written):
+            return "scene.render.ffmpeg.use_autosplit numbers the files.", "scene.render.ffmpeg.use_autosplit = False"
+        return "scene.render.use_multiview writes a file for each view.", "scene.render.use_multiview = False"
+    if re.fullmatch(rf"{re.escape(name)}\d+-\d+\.\w+", written):
+        return (
+            "Blender added the frames and the ending of the container, whose files do not end so.",
+            f"scene.render.use_file_extension = False, or a container whose files end in '.{ending}'",
+        )
+    return None
 
 
 def extra_files_problem(names: Sequence[str], output_video: str) -> list[Problem]:

@@ -27,11 +27,12 @@ _API_HINTS = {
 def script_error_problem(error: ScriptError, script: str) -> Problem:
     """The script raised."""
     where = f"{script} line {error.line}" if error.line else script
+    said = error.message.strip()
     if error.type == "SystemExit":
-        message = f"The script ended by sys.exit({error.message or ''}), which means failure."
+        message = f"The script ended by sys.exit({said}), which means failure."
         return Problem("script_exit", "error", message, where, fix="Exit with 0, or let the script end by itself.")
     fix = next((hint for part, hint in _API_HINTS.items() if part in error.message or part in error.traceback), "")
-    message = f"{error.type}: {error.message}" if error.message else error.type
+    message = f"{error.type}: {said}" if said else error.type
     return Problem("script_error", "error", message, where, fix or "Read the traceback and repair that line.")
 
 
@@ -121,7 +122,8 @@ def _timeout(settings: HarnessSettings) -> Problem:
         "error",
         f"timed out after {settings.exec_timeout:g} s (render included); it was stopped.",
         fix="Look for a loop that does not end. Render cheaper: BLENDER_WORKBENCH, "
-        "scene.display.render_aa = 'FXAA', fewer subdivisions, the resolution that the task asks.",
+        "scene.display.render_aa = 'FXAA', fewer subdivisions, the resolution that the task asks. "
+        "Scenes that strips of the sequencer show have a size and an anti-aliasing of their own: set them there, too.",
     )
 
 

@@ -11,8 +11,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-SMALL_WIDTH, SMALL_HEIGHT = 160, 90
-SMALL_FRAME_BYTES = SMALL_WIDTH * SMALL_HEIGHT * 3
 MAX_BLOCKS = 2304
 """Of one frame in a sketch: 64x36 in a picture of 16:9, so that a block of 1080p has 30x30 pixels."""
 _LEAST_BLOCK = 8
@@ -43,9 +41,11 @@ class VideoLimits:
 class UnreadableVideo(Exception):
     """This file is not a video that can be judged. `code` is one of the codes below, `message` says what and where.
 
-    video_empty_file · video_not_a_video (cannot be opened) · video_no_video_stream · video_no_frames ·
-    video_corrupt (cannot be decoded) · video_turned (a player would turn or mirror its frames) · video_too_large
-    (bytes, pixels, frames or samples) · video_decode_timeout
+    video_empty_file · video_not_a_video (cannot be opened) · video_no_video_stream · video_more_streams (a second film,
+    a cover, subtitles) · video_no_frames · video_corrupt (cannot be decoded) · video_turned (a player would turn or
+    mirror its frames) · video_more_data (captions, light levels and the like beside the pictures) · video_edited (an
+    edit list hides, repeats or reorders frames) · video_too_large (bytes, pixels, frames or samples) ·
+    video_decode_timeout
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -127,22 +127,18 @@ class VideoReading:
 
 
 @dataclass(frozen=True)
-class SmallFrames:
-    """Every frame of a video as 160x90 RGB, one after the other in a file of raw bytes."""
-
-    path: Path
-    n_frames: int
-
-
-@dataclass(frozen=True)
 class Shape:
-    """How large a video's frames are, and how they are cut into blocks."""
+    """How a video's frames are stored: how large, in which pixels, meaning which colours; and how they are cut."""
 
     width: int
     """Pixels as stored."""
     height: int
     pixel_aspect: tuple[int, int]
     """Width to height of one pixel as a player shows it, in lowest terms; 0 to 1 where the file does not say."""
+    pixel_format: str
+    """FFmpeg's name, such as "yuv420p"; tells whether there is alpha."""
+    colours: tuple[int, ...]
+    """FFmpeg's numbers for primaries, transfer, matrix and range: what the file says, then what its frames say."""
 
     @property
     def block(self) -> int:

@@ -32,12 +32,10 @@ from harness.sandbox.process import WatchEnd
 from harness.settings import HarnessSettings
 from harness.video import (
     SKETCH_BYTES,
-    SMALL_FRAME_BYTES,
     SUMS,
     Frame,
     Shape,
     Sketches,
-    SmallFrames,
     UnreadableVideo,
     VideoFacts,
     VideoLimits,
@@ -55,6 +53,7 @@ _GRACE_SECONDS = 10.0
 _SPARE_SECONDS = 600.0
 _TMP_MB = 16
 _LIBRARIES = ("av", "numpy", "PIL")
+_N_COLOUR_TAGS = 8
 _NAME = re.compile(r"[\w.,+()-]{0,60}", re.ASCII)
 _JPEG = (b"\xff\xd8\xff", b"\xff\xd9")
 _PNG = (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82")
@@ -93,11 +92,6 @@ class _Analysis(_Said):
     facts: VideoFacts
     previews: tuple[_Picture, ...]
     n_sheet_bytes: Count
-
-
-class _SmallFrames(_Said):
-    kind: Literal["small_frames"]
-    n_frames: Annotated[int, Field(ge=1)]
 
 
 class _Sketches(_Said):
@@ -190,17 +184,15 @@ class VideoReader:
         previews = tuple(Frame(p.index, p.seconds, jpeg, p.width, p.height) for p, jpeg in frames)
         return VideoReading(said.facts, previews, pieces[-1])
 
-    def small_frames(self, destination: Path) -> SmallFrames:
-        """Every frame as 160x90 RGB in the new file `destination`. Ends the program. Raises as `analyse` does."""
-        said, _ = self._ask(_SmallFrames, op="shrink", limits=asdict(self._limits))
-        self._take("frames", destination, said.n_frames, SMALL_FRAME_BYTES)
-        return SmallFrames(destination, said.n_frames)
-
     def sketches(self, destination: Path, key: int) -> Sketches:
-        """Every frame's sums (`key` chooses the signs) in the new file `destination`. As `small_frames` otherwise."""
+        """Every frame's sums in the new file `destination`; `key` chooses the signs.
+
+        Ends the program. Raises as `analyse` does.
+        """
         said, _ = self._ask(_Sketches, op="sketch", key=key, limits=asdict(self._limits))
         shape = said.shape
-        if min(shape.width, shape.height) < 1 or shape.width * shape.height > self._limits.max_pixels:
+        is_possible = min(shape.width, shape.height) > 0 and shape.width * shape.height <= self._limits.max_pixels
+        if not (is_possible and _NAME.fullmatch(shape.pixel_format) and len(shape.colours) == _N_COLOUR_TAGS):
             raise _malformed()
         self._take("sketches", destination, said.n_frames, math.prod(shape.grid) * SUMS * 2)
         return Sketches(destination, said.n_frames, shape)
@@ -395,7 +387,7 @@ def _jail(agent: PythonEnvironment, program: Path, packages: Sequence[Path], *, 
 
 def _process_limits(settings: HarnessSettings, video: VideoLimits) -> Limits:
     """Limits of the program. Its time is that of Blender, for which it waits, and of its own work."""
-    frames_mb = (video.max_frames * max(SMALL_FRAME_BYTES, SKETCH_BYTES) >> 20) + 1
+    frames_mb = (video.max_frames * SKETCH_BYTES >> 20) + 1
     return Limits(
         timeout_seconds=2 * settings.exec_timeout + video.decode_seconds + _SPARE_SECONDS,
         memory_mb=MEMORY_MB,

@@ -170,25 +170,27 @@ def _footage(run: BlenderRun) -> tuple[str, ...]:
 
 def difference_text(comparison: VideoComparison) -> str:
     """The numbers behind the verdict."""
-    worst, (n_video, n_scene) = comparison.worst, comparison.n_frames
+    n_video, n_scene = comparison.n_frames
     if n_video != n_scene:
         return f"it has {n_video} frames, the scene gives {n_scene}"
-    if worst is None:
+    if not comparison.worst_blocks:
         video, scene = map(_shape_text, comparison.shapes)
         return f"its frames have {video}, the scene's {scene}"
-    frame, side = comparison.worst_frame, comparison.shapes[0].block
-    block = comparison.lasting if comparison.lasting and comparison.lasting.difference > THRESHOLD else worst
+    frame, side = comparison.telling_frame, comparison.shapes[0].block
+    block = comparison.worst_blocks[frame]
     return (
-        f"a block of frame {block.frame + 1} ({side}x{side} pixels, {block.left} from the left, {block.top} from "
-        f"above) differs by {block.difference:.1f} grey levels of 255 ({THRESHOLD:g} are allowed, more in up to "
-        f"{LASTING - 1} frames), frame {frame + 1} as a whole by {comparison.whole_frames[frame]:.2f} "
-        f"({FRAME_THRESHOLD:g} are allowed)"
+        f"a block of frame {frame + 1} ({side}x{side} pixels, {block.left} from the left, {block.top} from "
+        f"above) differs by {block.difference:.2f} grey levels of 255 ({THRESHOLD:g} are allowed, more in up to "
+        f"{LASTING - 1} frames), the whole frame by {comparison.whole_frames[frame]:.2f} "
+        f"({FRAME_THRESHOLD:g} is allowed)"
     )
 
 
 def _shape_text(shape: Shape) -> str:
     width, height = shape.pixel_aspect
-    return f"{shape.width}x{shape.height} pixels" + (f" (each {width} to {height})" if width != height else "")
+    aspect = f" (each {width} to {height})" if width != height else ""
+    tags = "-".join(str(tag) for tag in shape.colours)
+    return f"{shape.width}x{shape.height} pixels{aspect} in {shape.pixel_format} with the colour tags {tags}"
 
 
 def _not_finished() -> Problem:
@@ -214,12 +216,15 @@ def _not_rendered(run: BlenderRun, known: Set[str]) -> Problem:
     failed = (run.message("failed") or {}).get("why")
     ended = f"it was stopped: {run.exit.stopped_by}" if run.exit.stopped_by else run.exit.signal_name
     why = str(failed or ended or "it did not come to its end")
+    cause = _known_cause(known & {"other_scene_rendered"})
     return Problem(
         "scene_not_rendered",
         "error",
-        f"The saved scene could not be rendered again ({' '.join(why.split())[:300]}), "
-        f"so that the video cannot be compared with it. {_known_cause(known)}".rstrip(),
-        fix="Leave the scene at the end of the script as it is rendered, with its camera and its size.",
+        f"{cause} The saved scene could not be rendered again ({' '.join(why.split())[:300]}), so that the video "
+        "cannot be compared with it.".lstrip(),
+        fix="Mend that first: it has an entry of its own in this list."
+        if cause
+        else "Leave the scene at the end of the script as it is rendered, with its camera and its size.",
     )
 
 
@@ -236,7 +241,10 @@ def _known_cause(known: Set[str]) -> str:
 def _not_a_render(comparison: VideoComparison, known: Set[str]) -> Problem:
     cause = _known_cause(known)
     if not cause and comparison.shapes[0] != comparison.shapes[1]:
-        cause = "The scene's size or pixel aspect changed after the render, or the file is not as Blender wrote it."
+        cause = (
+            "The scene's size, pixel aspect, colours or encoder changed after the render, "
+            "or the file is not as Blender wrote it."
+        )
     cause = cause or (
         "Usual causes: objects moved between single renders without keyframes, the scene or its encoder's settings "
         "changed after the render, a picture or a file that the script wrote itself."
@@ -245,7 +253,7 @@ def _not_a_render(comparison: VideoComparison, known: Set[str]) -> Problem:
         "not_a_render_of_the_scene",
         "error",
         f"The video is not a render of the scene that the script left: {difference_text(comparison)}. {cause}",
-        where=f"frame {comparison.worst.frame + 1}" if comparison.worst else "",
+        where=f"frame {comparison.telling_frame + 1}" if comparison.worst_blocks else "",
         fix="Let the scene hold the whole animation (keyframes, constraints, modifiers, simple drivers), render it by "
         "bpy.ops.render.render(animation=True), and change nothing afterwards.",
     )

@@ -12,6 +12,7 @@ Messages: `opened`, `footage`, `rendered`, `pictures`, `scene`, `finished`.
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -98,12 +99,28 @@ def _render(scene: Any, n_frames: int) -> None:
 
     scene.frame_end = scene.frame_start + (n_frames - 1) * scene.frame_step
     render = scene.render
-    # with the scene's own codec and quality, also where it went on to stills: what they cost is then the same for both
-    render.image_settings.file_format = "FFMPEG"
+    _write_films(render)
     render.ffmpeg.audio_codec, render.ffmpeg.use_autosplit = "NONE", False
     render.use_file_extension = False
     render.filepath = os.path.join(os.getcwd(), VIDEO)
     bpy.ops.render.render(animation=True)
+
+
+def _write_films(render: Any) -> None:
+    """With the scene's own codec, pixels and quality, also where it went on to stills: the cost is then that of both.
+
+    Blender takes setting the kind of file, even to what it is, for a wish to have the others set: they are put back.
+    """
+    image = render.image_settings
+    if image.file_format == "FFMPEG":
+        return
+    names = [name for name, kind in render.ffmpeg.bl_rna.properties.items() if not kind.is_readonly]
+    before = [(render.ffmpeg, name, getattr(render.ffmpeg, name)) for name in names]
+    before += [(image, name, getattr(image, name)) for name in ("color_mode", "color_depth")]
+    image.file_format = "FFMPEG"
+    for settings, name, value in before:
+        with suppress(TypeError):  # of stills, as 32 bit are: the codec has none such
+            setattr(settings, name, value)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,13 @@ import numpy.typing as npt
 from av.video.frame import VideoFrame
 from av.video.plane import VideoPlane
 
-from harness.in_sandbox.video_decode import count_packets, decode_each
+from harness.in_sandbox.video_decode import Declared, colour_tags, count_packets, decode_each
 from harness.in_sandbox.video_file import DECODER_THREADS, Clock, container_format, opened_file
 from harness.video import CHROMA_SUMS, LUMA_SUMS, SUM_STEPS, Shape, UnreadableVideo, VideoLimits
 
 _FORMAT = "yuv420p"
 """What Blender's H.264 is anyway: no conversion then. Colour is at half the size."""
+_FORMAT_WITH_ALPHA = "yuva420p"
 _DRAWS = 16
 """Of signs, used in turn."""
 _Floats = npt.NDArray[np.float32]
@@ -37,7 +38,7 @@ def write_sketches(video: Path, destination: Path, key: int, limits: VideoLimits
     with opened_file(video, limits) as file:
         demuxer = container_format(file, clock)
         declared, n_packets = count_packets(file, demuxer, limits, clock)
-        writing = _Writing(file, demuxer, destination, declared.pixel_aspect, key, limits, clock)
+        writing = _Writing(file, demuxer, destination, declared, key, limits, clock)
         n, shape = writing.run(DECODER_THREADS)
         return (n, shape) if n == n_packets else writing.run(1)
 
@@ -50,13 +51,13 @@ class _Writing:
         file: BinaryIO,
         demuxer: str,
         destination: Path,
-        pixel_aspect: tuple[int, int],
+        declared: Declared,
         key: int,
         limits: VideoLimits,
         clock: Clock,
     ) -> None:
         self._file, self._demuxer, self._destination = file, demuxer, destination
-        self._pixel_aspect, self._key, self._limits, self._clock = pixel_aspect, key, limits, clock
+        self._declared, self._key, self._limits, self._clock = declared, key, limits, clock
 
     def run(self, n_threads: int) -> tuple[int, Shape]:
         """All frames into the destination."""
@@ -66,7 +67,7 @@ class _Writing:
             def take(frame: VideoFrame) -> None:
                 nonlocal sketcher
                 if sketcher is None:
-                    sketcher = _Sketcher(Shape(frame.width, frame.height, self._pixel_aspect), self._key)
+                    sketcher = _Sketcher(_shape(frame, self._declared), self._declared, self._key)
                 writer.write(sketcher.sums(frame).tobytes())
 
             n = decode_each(self._file, self._demuxer, take, self._limits, self._clock, n_threads=n_threads)
@@ -77,24 +78,34 @@ class _Writing:
 class _Sketcher:
     """The signs, the same for both videos.
 
-    Neighbouring rows of blocks, and frames, have others, so that no pattern is unlucky in all of its blocks.
+    Neighbouring rows of blocks, and frames, have others, so that no pattern is unlucky in all of its blocks. Alpha has
+    its own and is added to the brightness, so that a difference in it counts as one there: squares add up. Colour under
+    it counts as it is, since many players know no alpha.
     """
 
-    def __init__(self, shape: Shape, key: int) -> None:
-        self.shape = shape
+    def __init__(self, shape: Shape, declared: Declared, key: int) -> None:
+        self.shape, self._declared = shape, declared
         self._n_frames = 0
         chance = np.random.default_rng(key)
-        self._luma = _signs(chance, shape.block, LUMA_SUMS)
-        self._chroma = [_signs(chance, shape.block // 2, CHROMA_SUMS) for _ in range(2)]
+        self._signs = [_signs(chance, shape.block, LUMA_SUMS)]
+        self._signs += [_signs(chance, shape.block // 2, CHROMA_SUMS) for _ in range(2)]
+        self._signs += [_signs(chance, shape.block, LUMA_SUMS)]
 
     def sums(self, frame: VideoFrame) -> _Sums:
         """Of the next frame: (blocks, SUMS)."""
-        if (frame.width, frame.height) != (self.shape.width, self.shape.height):
-            raise UnreadableVideo("video_corrupt", "The frames of the video are not all of the same size.")
-        planes = frame.reformat(format=_FORMAT, threads=1).planes
-        drawn = [np.roll(signs, self._n_frames, axis=0) for signs in (self._luma, *self._chroma)]
+        if _shape(frame, self._declared) != self.shape:
+            raise UnreadableVideo("video_corrupt", "The frames of the video are not all of the same size and colours.")
+        has_alpha = frame.format.has_palette or any(component.is_alpha for component in frame.format.components)
+        planes = frame.reformat(format=_FORMAT_WITH_ALPHA if has_alpha else _FORMAT, threads=1).planes
+        drawn = [np.roll(signs, self._n_frames, axis=0) for signs in self._signs]
         self._n_frames += 1
-        return np.hstack([_plane_sums(_pixels(plane), self.shape, s) for plane, s in zip(planes, drawn, strict=True)])
+        luma, cb, cr, *alpha = (_plane_sums(_pixels(p), self.shape, s) for p, s in zip(planes, drawn, strict=False))
+        return _rounded(np.hstack([sum(alpha, luma), cb, cr]))
+
+
+def _shape(frame: VideoFrame, declared: Declared) -> Shape:
+    colours = (*declared.colours, *colour_tags(frame))
+    return Shape(frame.width, frame.height, declared.pixel_aspect, frame.format.name, colours)
 
 
 def _signs(chance: np.random.Generator, block: int, n: int) -> _Floats:
@@ -107,8 +118,11 @@ def _pixels(plane: VideoPlane) -> npt.NDArray[np.uint8]:
     return rows[: plane.height, : plane.width]
 
 
-def _plane_sums(pixels: npt.NDArray[np.uint8], shape: Shape, signs: _Floats) -> _Sums:
-    """A row of blocks at a time, which stays in the processor's cache: 5 ms for a frame of 1080p in all."""
+def _plane_sums(pixels: npt.NDArray[np.uint8], shape: Shape, signs: _Floats) -> _Floats:
+    """(blocks, sums), not yet rounded.
+
+    A row of blocks at a time, which stays in the processor's cache: 5 ms for a frame of 1080p in all.
+    """
     (n_rows, n_columns), block = shape.grid, math.isqrt(signs.shape[1])
     sums = np.empty((n_rows, n_columns, signs.shape[2]), np.float32)
     strip = np.zeros((block, n_columns * block), np.float32)
@@ -118,6 +132,10 @@ def _plane_sums(pixels: npt.NDArray[np.uint8], shape: Shape, signs: _Floats) -> 
         np.subtract(part, 128, out=strip[: len(part), : part.shape[1]], dtype=np.float32)
         blocks = strip.reshape(block, n_columns, block).swapaxes(0, 1).reshape(n_columns, block * block)
         sums[row] = blocks @ signs[row % _DRAWS]
+    return (sums * np.float32(SUM_STEPS / block)).reshape(-1, signs.shape[2])
+
+
+def _rounded(sums: _Floats) -> _Sums:
     limits = np.iinfo(np.int16)
-    scaled: _Sums = np.rint(sums * np.float32(SUM_STEPS / block)).clip(limits.min, limits.max).astype(np.int16)
-    return scaled.reshape(-1, signs.shape[2])
+    rounded: _Sums = np.rint(sums).clip(limits.min, limits.max).astype(np.int16)
+    return rounded

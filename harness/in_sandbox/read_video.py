@@ -27,7 +27,7 @@ def main() -> None:
     _warm_up()
     _send(result_fd, {"kind": "ready"}, [])
     operations: Mapping[str, Callable[[Path, Path, dict[str, Any]], _Answer]]
-    operations = {"analyse": _analyse, "shrink": _shrink, "sketch": _sketch, "sheet": _sheet}
+    operations = {"analyse": _analyse, "sketch": _sketch, "sheet": _sheet}
     with open(request_fd, "rb") as requests:
         while line := requests.readline():
             request = json.loads(line)
@@ -67,14 +67,6 @@ def _analyse(given: Path, _own: Path, request: dict[str, Any]) -> _Answer:
     ]
     answer = {"kind": "analysis", "facts": asdict(analysis.facts), "previews": pictures, "n_sheet_bytes": len(sheet)}
     return answer, [*(frame.jpeg for frame in previews), sheet]
-
-
-def _shrink(given: Path, own: Path, request: dict[str, Any]) -> _Answer:
-    from harness.in_sandbox.small_frames import write_small_frames
-    from harness.video import VideoLimits
-
-    n = write_small_frames(given / "video", own / "frames", VideoLimits(**request["limits"]))
-    return {"kind": "small_frames", "n_frames": n}, []
 
 
 def _sketch(given: Path, own: Path, request: dict[str, Any]) -> _Answer:

@@ -25,10 +25,19 @@ import numpy as np
 import numpy.typing as npt
 from av.sidedata.sidedata import SideDataContainer
 from av.sidedata.sidedata import Type as SideDataType
+from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame
 from PIL import Image
 
-from harness.in_sandbox.video_file import AV_ERRORS, DECODER_THREADS, Clock, opened_video, reason, too_large
+from harness.in_sandbox.video_file import (
+    AV_ERRORS,
+    DECODER_THREADS,
+    MPEG4_FORMAT,
+    Clock,
+    opened_video,
+    reason,
+    too_large,
+)
 from harness.video import UnreadableVideo, VideoLimits
 
 SAMPLE_WIDTH, SAMPLE_HEIGHT = 64, 36
@@ -38,6 +47,14 @@ JPEG_MAX_HEIGHT = 65_500
 
 _UPRIGHT = struct.pack("=9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
 """The display matrix that changes nothing, as FFmpeg has it."""
+
+_USUAL_DATA = {
+    SideDataType.DISPLAYMATRIX,
+    SideDataType.SEI_UNREGISTERED,
+    SideDataType.PANSCAN,
+    SideDataType.GOP_TIMECODE,
+}
+"""What frames of Blender's encoders carry. Others are captions, depth, a sphere, light levels, profiles, grain."""
 
 GreyPicture = npt.NDArray[np.int16]
 """Signed, so that two of them can be subtracted."""
@@ -68,6 +85,8 @@ class Declared:
     size_bytes: int
     pixel_aspect: tuple[int, int] = (0, 1)
     """As `Shape` has it."""
+    colours: tuple[int, ...] = ()
+    """The first half of what `Shape` has."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +115,20 @@ class Decoded:
 
 def count_packets(file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Clock) -> tuple[Declared, int]:
     """What the file declares, and how many frames it really carries, without decoding one."""
-    n = 0
-    with opened_video(file, demuxer, limits) as (container, stream):
+    declared, times = _packet_times(file, demuxer, limits, clock)
+    if demuxer == MPEG4_FORMAT:
+        _check_edits(times, _packet_times(file, demuxer, limits, clock, is_unedited=True)[1])
+    if not times:
+        raise UnreadableVideo("video_no_frames", "The file has a video stream without a single frame.")
+    return declared, len(times)
+
+
+def _packet_times(
+    file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Clock, *, is_unedited: bool = False
+) -> tuple[Declared, list[int | None]]:
+    """What the file declares, and when each frame of it is shown, in ticks and in the order of decoding."""
+    times: list[int | None] = []
+    with opened_video(file, demuxer, limits, is_unedited=is_unedited) as (container, stream):
         declared = Declared(
             container=demuxer,
             codec=stream.codec_context.codec.canonical_name,
@@ -107,20 +138,34 @@ def count_packets(file: BinaryIO, demuxer: str, limits: VideoLimits, clock: Cloc
             has_audio=bool(container.streams.audio),
             size_bytes=os.fstat(file.fileno()).st_size,
             pixel_aspect=_fraction(stream.sample_aspect_ratio),
+            colours=colour_tags(stream.codec_context),
         )
         try:
             for packet in container.demux(stream):
-                clock.check(n)
+                clock.check(len(times))
                 if packet.is_corrupt:
-                    raise _corrupt(n, "the file is cut off or damaged there")
-                n += packet.size > 0 and not packet.is_discard
-                if n > limits.max_frames:
-                    raise too_large("frames or more", n, limits.max_frames)
+                    raise _corrupt(len(times), "the file is cut off or damaged there")
+                if packet.size > 0 and not packet.is_discard:
+                    times.append(packet.pts)
+                if len(times) > limits.max_frames:
+                    raise too_large("frames or more", len(times), limits.max_frames)
         except AV_ERRORS as error:
-            raise _corrupt(n, reason(error)) from error
-    if n == 0:
-        raise UnreadableVideo("video_no_frames", "The file has a video stream without a single frame.")
-    return declared, n
+            raise _corrupt(len(times), reason(error)) from error
+    return declared, times
+
+
+def _check_edits(shown: list[int | None], held: list[int | None]) -> None:
+    """An edit may shift the whole film, as encoders do whose first frame is not shown first. Nothing else is honest."""
+    if len(shown) != len(held):
+        message = f"An edit list makes the file show {len(shown)} frames, but it holds {len(held)}."
+        raise UnreadableVideo("video_edited", message)
+    if _from_first(shown) != _from_first(held):
+        raise UnreadableVideo("video_edited", "An edit list shows the frames in another order, or at other times.")
+
+
+def _from_first(times: list[int | None]) -> list[int | None]:
+    start = next((time for time in times if time is not None), 0)
+    return [None if time is None else time - start for time in times]
 
 
 def decode(
@@ -178,6 +223,14 @@ def _check(frame: VideoFrame, n_before: int, limits: VideoLimits) -> None:
     if any(bytes(side) != _UPRIGHT for side in beside if side.type == SideDataType.DISPLAYMATRIX):
         message = f"Frame {n_before + 1} is stored with a display matrix: a player turns, mirrors or moves it."
         raise UnreadableVideo("video_turned", message)
+    if more := [side.type.name for side in beside if side.type not in _USUAL_DATA]:
+        message = f"Frame {n_before + 1} carries '{more[0]}' data, by which a player may show it in another way."
+        raise UnreadableVideo("video_more_data", message)
+
+
+def colour_tags(tagged: VideoFrame | VideoCodecContext) -> tuple[int, ...]:
+    """By which a player turns numbers into colours: primaries, transfer, matrix, range."""
+    return int(tagged.color_primaries), int(tagged.color_trc), int(tagged.colorspace), int(tagged.color_range)
 
 
 def _fraction(ratio: Fraction | None) -> tuple[int, int]:

@@ -49,6 +49,9 @@ with one core would judge the same file otherwise. Each thread holds a picture."
 PROBE_FACTOR = 4
 """FFmpeg may decode a frame to learn what a file is. A size over its limit it forgets, and we want to name the size."""
 
+_ANY_DURATION = 10**15
+"""Microseconds."""
+
 AV_ERRORS = (av.FFmpegError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, ValueError)
 """What PyAV raises on bad content: FFmpeg's errors, those of converting its values and of seeking to where it says."""
 
@@ -93,9 +96,17 @@ def opened_file(path: Path, limits: VideoLimits) -> Iterator[BinaryIO]:
 
 @contextmanager
 def opened_video(
-    file: BinaryIO, demuxer: str, limits: VideoLimits, n_threads: int = DECODER_THREADS
+    file: BinaryIO,
+    demuxer: str,
+    limits: VideoLimits,
+    n_threads: int = DECODER_THREADS,
+    *,
+    is_unedited: bool = False,
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The container and its best video stream, ready to decode with errors made visible."""
+    """The container and its only video stream, ready to decode with errors made visible.
+
+    `is_unedited`: as if an MP4 held no edit list.
+    """
     file.seek(0)
     try:
         container = av.open(
@@ -107,6 +118,10 @@ def opened_video(
                 "max_pixels": str(PROBE_FACTOR * limits.max_pixels),
                 "protocol_whitelist": "none",
                 "enable_drefs": "0",
+                # MPEG and FLV name a stream where it begins: one in the middle is found by looking at the whole file
+                "probesize": str(limits.max_bytes),
+                "analyzeduration": str(_ANY_DURATION),
+                **({"ignore_editlist": "1"} if is_unedited else {}),
             },
             metadata_errors="replace",
             io_open=_refuse_other_files,
@@ -127,11 +142,16 @@ def _refuse_other_files(url: str, *_: object) -> NoReturn:
 
 
 def _video_stream(container: InputContainer) -> VideoStream:
-    """The stream a player would show: never a cover image beside it."""
+    """The only stream that a player can show: with a second film, a cover or subtitles, players choose differently."""
+    shown = [stream for stream in container.streams if stream.type in ("video", "subtitle")]
     stream = container.streams.best("video")
     if not isinstance(stream, VideoStream):
         held = "sound but no video stream" if container.streams.audio else "no video stream"
         raise UnreadableVideo("video_no_video_stream", f"The file holds {held}.")
+    if len(shown) > 1:
+        kinds = ", ".join(sorted(each.type for each in shown))
+        message = f"The file holds {len(shown)} streams that a player can show ({kinds}), not just one of video."
+        raise UnreadableVideo("video_more_streams", message)
     # Against PyAV's own stub, it is None for a codec that FFmpeg does not know.
     if not isinstance(stream.codec_context, VideoCodecContext):
         raise UnreadableVideo("video_not_a_video", "The codec of the video stream is unknown.")

@@ -159,6 +159,11 @@ FORGERIES: dict[str, tuple[str, str]] = {
         f"{FILM}HIDDEN = (1, 3, 5, 8)\n{painted.COMPOSITED}{RENDER}",
         "pictures_fill_frame",
     ),
+    "paintings of low contrast": (
+        f"{FILM}HIDDEN = ()\n{painted.LOW_CONTRAST_PICTURES}{RENDER}",
+        "pictures_fill_frame",
+    ),
+    "paintings of thin stripes": (f"{FILM}HIDDEN = ()\n{painted.STRIPED_PICTURES}{RENDER}", "pictures_fill_frame"),
     "paintings that hide from single pictures": (
         f"{FILM}HIDDEN = ()\n{painted.COMPOSITED}{painted.SWITCHED_OFF}{RENDER}",
         "pictures_fill_frame",

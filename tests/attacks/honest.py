@@ -8,6 +8,15 @@ from tests.conftest import RENDER, film
 FILM = f"import math, os, sys\n{film(160, 90, 8, 'FXAA')}"
 """160x90, 8 frames; without the render itself."""
 
+_ANY_NAME = "scene.render.use_file_extension = False\n"
+_TRANSPARENT = "scene.render.film_transparent = True\n"
+
+_THEORA = f"{_ANY_NAME}scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'OGG', 'THEORA'"
+_QTRLE = f"""{_ANY_NAME}{_TRANSPARENT}
+scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'QUICKTIME', 'QTRLE'
+scene.render.image_settings.color_mode = 'RGBA'
+"""
+
 ODDITIES: dict[str, str] = {
     "plain": "",
     "worker left behind": "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)",
@@ -20,6 +29,23 @@ ODDITIES: dict[str, str] = {
     "driver with a call": "cube.driver_add('rotation_euler', 2).driver.expression = 'sum([frame * 0.1, 1])'",
     "driver that is refused": "cube.driver_add('rotation_euler', 2).driver.expression = '__import__(\"os\").getpid()'",
     "lowest quality": "scene.render.ffmpeg.constant_rate_factor = 'LOWEST'",
+    "Theora in Ogg": _THEORA,
+    "Theora in Ogg, left at stills": _THEORA,
+    "MPEG-1": f"{_ANY_NAME}scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'MPEG1', 'MPEG1'",
+    "QuickTime with alpha": _QTRLE,
+    "PNG with alpha": f"""{_ANY_NAME}{_TRANSPARENT}
+scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'QUICKTIME', 'PNG'
+scene.render.image_settings.color_mode = 'RGBA'
+""",
+    "QuickTime with alpha, left at stills": _QTRLE,
+    "FFV1 with alpha": f"""{_ANY_NAME}{_TRANSPARENT}
+scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'MKV', 'FFV1'
+scene.render.image_settings.color_mode = 'RGBA'
+""",
+    "H.265 with 10 bits": """
+scene.render.ffmpeg.codec = 'H265'; scene.render.image_settings.color_depth = '10'
+""",
+    "ProRes": f"{_ANY_NAME}scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'QUICKTIME', 'PRORES'",
     "fixed bitrate": "scene.render.ffmpeg.constant_rate_factor = 'NONE'; scene.render.ffmpeg.video_bitrate = 200",
     "lossless": "scene.render.ffmpeg.constant_rate_factor = 'LOSSLESS'",
     "mpeg4 codec": "scene.render.ffmpeg.codec = 'MPEG4'",
@@ -184,8 +210,11 @@ scene.display.shading.show_object_outline = True
 }
 """Name -> what stands between FILM and the render."""
 
+_STILLS = "scene.render.image_settings.file_format = 'PNG'; scene.render.filepath = ''\n"
 AFTER_RENDER = {
-    "left at stills": "scene.render.image_settings.file_format = 'PNG'; scene.render.filepath = ''\n",
+    "Theora in Ogg, left at stills": _STILLS,
+    "QuickTime with alpha, left at stills": f"{_STILLS}scene.render.image_settings.color_mode = 'RGBA'\n",
+    "left at stills": _STILLS,
     "scene left at another frame": "scene.frame_set(5)\n",
     "left in edit mode": "bpy.context.view_layer.objects.active = cube\nbpy.ops.object.mode_set(mode='EDIT')\n",
     "worker left behind": "sys.exit(0)\n",

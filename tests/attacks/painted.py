@@ -36,6 +36,18 @@ tree.links.new(last, tree.nodes['Composite'].inputs[0])
 )
 """One picture a frame over everything, but for the frames in HIDDEN."""
 
+LOW_CONTRAST_PICTURES = COMPOSITED.replace(
+    "chance.rand(9, 16, 3), numpy.ones((10, 10, 1))",
+    "0.415 + 0.17 * chance.randint(0, 2, (9, 16, 1)), numpy.ones((10, 10, 3))",
+)
+"""Light and dark squares: half grey, and a twelfth of the range more or less."""
+
+STRIPED_PICTURES = COMPOSITED.replace(
+    "numpy.kron(chance.rand(9, 16, 3), numpy.ones((10, 10, 1)))",
+    "((numpy.arange(160) + number) // 2 % 2)[None, :, None]",
+)
+"""Black and white, two pixels wide: even grey in a smaller picture."""
+
 SWITCHED_OFF = """
 for switch in switches:
     switch.driver_remove('default_value')

@@ -1,5 +1,6 @@
 """Forged videos are caught, and no honest script is called a cheat. Numbers are printed (`-s`)."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,10 @@ def test_a_forgery_is_caught(tmp_path: Path, name: str) -> None:
         ("another scene is active at the end", "The scene that was rendered is not the one that is active at the end."),
         ("a scene rendered by its name", "The scene that was rendered is not the one that is active at the end."),
         ("frame range changed after the render", "The frame range changed after the render."),
-        ("pixel aspect changed after the render", "The scene's size or pixel aspect changed after the render"),
+        (
+            "pixel aspect changed after the render",
+            "The scene's size, pixel aspect, colours or encoder changed after the render",
+        ),
         ("animated by a frame handler", "The animation lives in a frame handler or a driver function"),
     ],
 )
@@ -61,6 +65,23 @@ def test_the_cause_is_named(tmp_path: Path, name: str, cause: str) -> None:
     """What is known of the run tells why the film is not a render of the scene."""
     verdict = judged(tmp_path, FORGERIES[name][0])
     assert cause in verdict.result.problems[-1].message
+
+
+@pytest.mark.parametrize("name", ["camera moved after the render", "a small tint"])
+def test_one_frame_is_named(tmp_path: Path, name: str) -> None:
+    """Place and message name the same one, and the message has two decimals."""
+    problem = judged(tmp_path, FORGERIES[name][0]).result.problems[-1]
+    assert f"a block of {problem.where} (" in problem.message
+    assert re.search(r"differs by \d+\.\d\d grey levels", problem.message)
+
+
+def test_a_scene_that_was_not_rendered_is_the_first_cause(tmp_path: Path) -> None:
+    """Not the size of the one that is active in its place."""
+    script = FORGERIES["another scene is active at the end"][0].replace("'resolution_x', 'resolution_y', ", "")
+    problem = judged(tmp_path, script).result.problems[-1]
+    assert problem.code == "scene_not_rendered"
+    assert problem.message.startswith("The scene that was rendered is not the one that is active at the end.")
+    assert "pixels a frame" in problem.message
 
 
 @pytest.mark.parametrize("name", honest.ODDITIES)

@@ -279,6 +279,25 @@ SPECIAL_FILES = {
 }
 
 
+@pytest.mark.parametrize(
+    ("setting", "fix"),
+    [
+        ("scene.render.ffmpeg.format, scene.render.ffmpeg.codec = 'QUICKTIME', 'QTRLE'", "use_file_extension = False"),
+        ("scene.render.use_multiview = True", "use_multiview = False"),
+        ("scene.render.ffmpeg.use_autosplit = True", "use_autosplit = False"),
+    ],
+)
+def test_a_video_under_another_name_is_found(run_script: RunScript, setting: str, fix: str) -> None:
+    """Though the path was set: what made Blender change it is told."""
+    problem = run_script(f"{FILM}{setting}\n{RENDER}").problems[0]
+    assert (problem.code, fix in problem.fix) == ("video_not_rendered", True), problem
+
+
+def test_an_error_ends_without_a_line_break(run_script: RunScript) -> None:
+    """Blender's own end with one."""
+    assert run_script("raise RuntimeError('it failed\\n')").problems[0].message == "RuntimeError: it failed"
+
+
 @pytest.mark.parametrize("kind", SPECIAL_FILES)
 def test_output_that_is_not_a_plain_file(run_script: RunScript, tmp_path: Path, kind: str) -> None:
     """What is not a plain file of its own is named and not opened, and is gone before the next run."""

@@ -133,3 +133,19 @@ def test_names_are_bounded() -> None:
 def test_not_rendered_names_the_early_exit() -> None:
     """A script that left before its render is told where."""
     assert "line 7" in not_rendered_problem("output.mp4", [], exit_line=7).message
+
+
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        ("output_L.mp4", "use_multiview = False"),
+        ("output_000.mp4", "use_autosplit = False"),
+        ("output.mp40001-0008.mov", "use_file_extension = False"),
+        ("other.mp4", "scene.render.filepath = 'output.mp4'"),
+    ],
+)
+def test_not_rendered_knows_how_blender_renames(written: str, fix: str) -> None:
+    """The setting that changed the name is named, and else the usual advice is given."""
+    problem = not_rendered_problem("output.mp4", [written], exit_line=None)
+    assert fix in problem.fix
+    assert written in problem.message

@@ -269,7 +269,7 @@ def test_a_reader_that_is_refused_memory(gone_bad: GoneBad, monkeypatch: pytest.
         "send(b'[' * 100_000)",
         """send(b'{"kind": "unreadable", "code": "no_such_code", "message": "x"}')""",
         """send(b'{"kind": "unreadable", "code": "video_corrupt"}')""",
-        """send(b'{"kind": "small_frames", "n_frames": 1}')""",
+        """send(b'{"kind": "sheet", "n_sheet_bytes": 1}')""",
         "print('x' * (2 << 20))\nimport time; time.sleep(9)",
     ],
 )
@@ -430,62 +430,70 @@ def test_a_reader_that_cannot_be_started_is_ours(tmp_path: Path) -> None:
             reader.analyse()
 
 
-# small frames
+# sketches
 
 
-def test_small_frames_are_all_frames(tmp_path: Path, good: bytes) -> None:
-    """Every frame is there, 160x90, in order."""
+def test_sketches_are_of_all_frames(tmp_path: Path, good: bytes) -> None:
+    """The sums of every block of every frame are there."""
     with VideoReader(SETTINGS) as reader:
         reader.start()
         reader.video.write_bytes(good)
-        frames = reader.small_frames(tmp_path / "frames")
-    assert frames.n_frames == 12
-    assert frames.path.stat().st_size == 12 * 160 * 90 * 3
+        sketches = reader.sketches(tmp_path / "sketches", 1)
+    assert sketches.n_frames == 12
+    assert sketches.path.stat().st_size == 12 * 12 * 20 * 16 * 2
 
 
-def test_a_video_that_cannot_be_read_has_no_small_frames(tmp_path: Path, good: bytes) -> None:
+def test_a_video_that_cannot_be_read_has_no_sketches(tmp_path: Path, good: bytes) -> None:
     """Damage is noticed as it is by an analysis."""
     with VideoReader(SETTINGS) as reader:
         reader.start()
         reader.video.write_bytes(good[:-400])
         with pytest.raises(UnreadableVideo):
-            reader.small_frames(tmp_path / "frames")
-    assert not (tmp_path / "frames").exists()
+            reader.sketches(tmp_path / "sketches", 1)
+    assert not (tmp_path / "sketches").exists()
+
+
+SHAPE = {"width": 8, "height": 8, "pixel_aspect": [1, 1], "pixel_format": "gray", "colours": [2] * 8}
 
 
 @pytest.mark.parametrize(
     "source",
     [
         "",
-        "os.symlink('/etc/passwd', 'frames')",
-        "os.mkfifo('frames')",
-        "open('frames', 'wb').write(bytes(43_199))",
-        "open('frames', 'wb').write(bytes(43_201))",
+        "os.symlink('/etc/passwd', 'sketches')",
+        "os.mkfifo('sketches')",
+        "open('sketches', 'wb').write(bytes(31))",
+        "open('sketches', 'wb').write(bytes(33))",
     ],
 )
-def test_a_reader_that_forges_small_frames(tmp_path: Path, good: bytes, source: str) -> None:
+def test_a_reader_that_forges_the_file(tmp_path: Path, good: bytes, source: str) -> None:
     """The file has to be a plain one, of just the size that was told."""
-    program = tmp_path / "program.py"
-    program.write_text(f"""{START}\n{source}\nsend(b'{{"kind": "small_frames", "n_frames": 1}}')""")
-    with VideoReader(SETTINGS, program=program) as reader:
-        reader.start()
-        reader.video.write_bytes(good)
-        with pytest.raises(UnreadableVideo, match="makes no sense"):
-            reader.small_frames(tmp_path / "frames")
+    assert "makes no sense" in forged_sketches(tmp_path, good, source, SHAPE)
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "n_bytes"),
-    [(0, 8, 0), (-8, -8, 32), (8, 8, 31), (8, 8, 33), (1 << 20, 1 << 20, 32)],
+    "lies",
+    [
+        {"width": 0},
+        {"width": -8, "height": -8},
+        {"width": 1 << 20, "height": 1 << 20},
+        {"pixel_format": "\x1b[2J"},
+        {"colours": [2] * 7},
+    ],
 )
-def test_a_reader_that_forges_sketches(tmp_path: Path, good: bytes, width: int, height: int, n_bytes: int) -> None:
-    """The shape has to be one that a video may have, and the file of just the size that follows."""
-    program = tmp_path / "program.py"
-    shape = {"width": width, "height": height, "pixel_aspect": [1, 1]}
+def test_a_reader_that_forges_the_shape(tmp_path: Path, good: bytes, lies: dict[str, Any]) -> None:
+    """The shape has to be one that a video may have."""
+    source = "open('sketches', 'wb').write(bytes(32))"
+    assert "makes no sense" in forged_sketches(tmp_path, good, source, {**SHAPE, **lies})
+
+
+def forged_sketches(folder: Path, video: bytes, source: str, shape: dict[str, Any]) -> str:
+    program = folder / "program.py"
     said = json.dumps({"kind": "sketches", "n_frames": 1, "shape": shape})
-    program.write_text(f"{START}\nopen('sketches', 'wb').write(bytes({n_bytes}))\nsend({said!r}.encode())")
+    program.write_text(f"{START}\n{source}\nsend({said!r}.encode())")
     with VideoReader(SETTINGS, program=program) as reader:
         reader.start()
-        reader.video.write_bytes(good)
-        with pytest.raises(UnreadableVideo, match="makes no sense"):
-            reader.sketches(tmp_path / "sketches", 1)
+        reader.video.write_bytes(video)
+        with pytest.raises(UnreadableVideo) as caught:
+            reader.sketches(folder / "taken", 1)
+    return caught.value.message

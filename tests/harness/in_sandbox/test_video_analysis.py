@@ -17,7 +17,7 @@ from PIL import Image
 
 from harness.in_sandbox.video_analysis import analyse_video, evenly_spaced
 from harness.video import UnreadableVideo, VideoFacts, VideoLimits
-from tests.harness.videos import moving_bars, video
+from tests.harness.videos import edited, joined, moving_bars, video
 
 NTSC_FILM, NTSC = Fraction(24000, 1001), Fraction(30000, 1001)
 BLENDER = Path(__file__).parents[3] / ".venv-blender" / "bin" / "python"
@@ -242,6 +242,70 @@ def test_sound_alone_is_no_video(tmp_path: Path) -> None:
     """The message says what there is instead."""
     found = refusal(sound(tmp_path / "output.mp4"))
     assert (found.code, "sound" in found.message) == ("video_no_video_stream", True)
+
+
+@pytest.mark.parametrize("ending", ["mp4", "mov", "mkv", "avi"])
+def test_a_second_film_in_the_file_is_refused(tmp_path: Path, ending: str) -> None:
+    """FFmpeg shows the larger one, another player the first."""
+    films = [video(tmp_path / f"{n}.avi", moving_bars(4, 16 * n, 48), codec="mpeg4") for n in (3, 4)]
+    with pytest.raises(UnreadableVideo, match=r"2 streams that a player can show \(video, video\)") as refusal:
+        analyse_video(joined(films, tmp_path / f"both.{ending}"))
+    assert refusal.value.code == "video_more_streams"
+
+
+def test_a_film_that_begins_in_the_middle_of_the_file_is_found(tmp_path: Path) -> None:
+    """MPEG has no table of its streams, and FFmpeg alone looks for them in the first 5 MB."""
+    noise = np.random.default_rng(1).integers(0, 256, (40, 360, 640, 3), np.uint8)
+    fast = {"b": "40000000", "maxrate": "60000000", "bufsize": "8000000"}
+    large = video(tmp_path / "1.mpg", noise, codec="mpeg2video", options=fast).read_bytes()
+    other = video(tmp_path / "2.mpg", moving_bars(8, 640, 360), codec="mpeg2video").read_bytes()
+    assert len(large) > 7_000_000
+    (tmp_path / "v.mpg").write_bytes(large + other.replace(b"\0\0\1\xe0", b"\0\0\1\xe1") + large)
+    with pytest.raises(UnreadableVideo) as refusal:
+        analyse_video(tmp_path / "v.mpg")
+    assert refusal.value.code == "video_more_streams"
+
+
+def test_a_cover_and_subtitles_are_refused(tmp_path: Path, good: Path) -> None:
+    """Both are shown by some players."""
+    cover = av.VideoFrame(64, 48, "yuvj420p")
+    words = tmp_path / "words.srt"
+    words.write_text("1\n00:00:00,000 --> 00:00:01,000\nApproved\n")
+    with av.open(str(tmp_path / "cover.mkv"), "w") as container:
+        stream = container.add_stream("mjpeg", rate=1, width=64, height=48, pix_fmt="yuvj420p")
+        container.mux(stream.encode(cover))
+        container.mux(stream.encode(None))
+    for other in (tmp_path / "cover.mkv", words):
+        with pytest.raises(UnreadableVideo) as refusal:
+            analyse_video(joined([good, other], tmp_path / "both.mkv"))
+        assert refusal.value.code == "video_more_streams"
+
+
+def test_data_that_changes_what_is_shown_is_refused(tmp_path: Path) -> None:
+    """By light levels a player shows the same numbers brighter or darker."""
+    lights = "mastering-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):cll=1000,400"
+    film = video(tmp_path / "v.mp4", moving_bars(3), options={"x264-params": lights})
+    with pytest.raises(UnreadableVideo, match=r"carries '[A-Z_]+' data") as refusal:
+        analyse_video(film)
+    assert refusal.value.code == "video_more_data"
+
+
+@pytest.mark.parametrize("options", [{}, {"bf": "0", "g": "1"}])
+def test_an_edit_list_may_only_shift(tmp_path: Path, options: dict[str, str]) -> None:
+    """As encoders with B-frames write it. One that hides, repeats or reorders frames is refused."""
+    whole = video(tmp_path / "v.mp4", moving_bars(16), options=options)
+    assert analyse_video(whole).facts.n_frames == 16
+    tick, start = 512, 1024 if not options else 0
+    for edits in (
+        [(333, start + 8 * tick)],
+        [(333, start)],
+        [(667, start), (667, start)],
+        [(333, start + 8 * tick), (334, start)],
+    ):
+        with pytest.raises(UnreadableVideo, match="edit list") as refusal:
+            analyse_video(edited(whole, edits))
+        assert refusal.value.code == "video_edited"
+    assert analyse_video(edited(whole, [(100, -1), (667, start)])).facts.n_frames == 16
 
 
 def test_a_stream_without_frames_is_named_so(tmp_path: Path, good: Path) -> None:
