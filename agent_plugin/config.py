@@ -20,6 +20,7 @@ from agent_plugin.tools import TaskKind
 from harness.final_script import StepStart
 from harness.sandbox.level import SandboxMode
 from harness.settings import HarnessSettings
+from recorder.redaction import KEY_SHAPES, REMOVED
 
 DEFAULT_CONFIG = CONFIGS_DIR / "blender.yaml"
 
@@ -139,11 +140,18 @@ def _read_spec(spec: str) -> dict[str, Any]:
     if path.is_file() or (not equals and path.suffix in (".yaml", ".yml")):
         return _as_mapping(read_yaml(path), spec)
     if not equals or not all(key.split(".")):
-        raise bad_input("neither a YAML file nor `a.b.c=value`", file=f"-c {spec}")
+        raise bad_input("neither a YAML file nor `a.b.c=value`", file=_named(spec))
     parsed: Any = _parse_value(value)
     for part in reversed(key.split(".")):
         parsed = {part: parsed}
-    return _as_mapping(parsed, spec)
+    return _as_mapping(parsed, _named(spec))
+
+
+def _named(spec: str) -> str:
+    """What a fault calls a spec. Of `a.b.c=value` only the key: a value may be a secret."""
+    if Path(spec).suffix in (".yaml", ".yml"):
+        return spec
+    return f"-c {KEY_SHAPES.sub(REMOVED.format(kind='key'), spec.partition('=')[0])}"
 
 
 def _parse_value(value: str) -> Any:
@@ -173,7 +181,7 @@ def _origin(place: str, layers: Sequence[tuple[str, dict[str, Any]]]) -> str:
     for length in range(len(keys), 0, -1):
         for name, layer in reversed(layers):
             if _holds(layer, keys[:length]):
-                return name if Path(name).suffix in (".yaml", ".yml") else f"-c {name}"
+                return _named(name)
     return layers[-1][0] if layers else ""
 
 

@@ -20,9 +20,10 @@ from harness.folders import remove_folder
 from harness.isolation import measured_isolation
 from harness.sandbox import LevelName, is_at_least
 from harness.settings import HarnessSettings
+from recorder.config_secrets import secrets_in, without_secrets
 from recorder.paths import EpisodePaths
 from recorder.records import Cost, EpisodeSummary, Isolation, Step, Verdict
-from recorder.redaction import Redactor, secrets_in
+from recorder.redaction import Redactor
 from recorder.trajectory import TrajectoryWriter, read_trajectory, write_atomically
 
 
@@ -94,7 +95,8 @@ class EpisodeRecord:
     ) -> None:
         """`config` is resolved, secrets and all; `settings` are those of this task."""
         self._key, self._settings, self._paths, self._workspace = key, settings, paths, workspace
-        self._config = config | {"environment": config["environment"] | {"harness": settings.model_dump(mode="json")}}
+        resolved = config | {"environment": config["environment"] | {"harness": settings.model_dump(mode="json")}}
+        self._config: dict[str, Any] = without_secrets(resolved)
         self._redactor = Redactor.for_this_machine(
             secrets=secrets_in(config),
             folders={str(workspace.resolve()): "<workspace>", str(paths.root.resolve()): "<episode>"},

@@ -27,10 +27,11 @@ from agent_plugin.versions import versions
 from harness.isolation import Isolation
 from harness.sandbox.level import LevelName
 from harness.sandbox.watchdog import process_tree
+from recorder.config_secrets import secrets_in, without_secrets
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths, RunPaths
 from recorder.records import EpisodeSummary
-from recorder.redaction import Redactor, secrets_in
+from recorder.redaction import Redactor
 from recorder.trajectory import read_summary, write_atomically
 
 _MAX_SHOWN = 5
@@ -57,12 +58,13 @@ class RunPlan:
     def describe(self) -> dict[str, Any]:
         """The content of run.json, without secrets."""
         settings = self.config.environment.harness
+        config = self.config.model_dump(mode="json")
         facts: dict[str, Any] = {
             "schema_version": 1,
             "tasks": {task.id: task.sha256 for task in self.tasks},
             "models": list(self.models),
             "n_attempts": self.n_attempts,
-            "config": self.config.model_dump(mode="json"),
+            "config": without_secrets(config),
             "prompts": {kind: _hash(read_prompt(kind)) for kind in sorted({task.kind for task in self.tasks})},
             "versions": versions(settings),
             "isolation": {
@@ -70,7 +72,7 @@ class RunPlan:
                 "measured": {isolation.level: dict(isolation.could) for isolation in self.measured_isolation},
             },
         }
-        cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(facts["config"])).clean(facts)
+        cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(config)).clean(facts)
         return {"fingerprint": fingerprint(cleaned), **cleaned}  # another key for a provider makes no other run
 
 

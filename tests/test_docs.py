@@ -14,6 +14,7 @@ from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, FailureKind
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
+from recorder.config_secrets import HARMLESS
 from recorder.export.listing import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,3 +113,9 @@ def test_make_targets_exist(target: str) -> None:
 def test_paths_in_the_readme_exist(path: str) -> None:
     """Files that the README names are there."""
     assert (ROOT / path).exists()
+
+
+def test_every_header_that_is_kept_is_named() -> None:
+    """What is not removed from records is a promise too."""
+    section = REFERENCE.split("The values of these alone are kept:")[1].split(".")[0]
+    assert {name.lower() for name in re.findall(r"`([\w-]+)`", section)} == HARMLESS

@@ -27,7 +27,8 @@ from agent_plugin.models.wire import Wire, watched
 from agent_plugin.observations import content_of
 from agent_plugin.submission import SUBMIT
 from agent_plugin.tools import TaskKind, parse_call, tools_for
-from recorder.redaction import Redactor, secrets_in
+from recorder.config_secrets import secrets_in, without_secrets
+from recorder.redaction import Redactor
 
 NO_CALL = {
     "video": "The reply holds no tool call, so nothing was done. Call bash or run_blender; to hand in, call bash with "
@@ -207,7 +208,7 @@ class BlenderModelMixin:
             "n_images": count_pictures(prepared),
             "n_images_in_history": count_pictures(messages),
             "sha256": digest(prepared),
-            "parameters": self._redactor.clean(self.config.model_kwargs),
+            "parameters": self._redactor.clean(without_secrets(self.config.model_kwargs)),
             **policy_facts(policy),
         }
         return prepared
@@ -261,7 +262,7 @@ class BlenderModelMixin:
 
     def serialize(self) -> dict[str, Any]:
         """mini-swe-agent's own record, without what a config may hold of secrets."""
-        cleaned: dict[str, Any] = self._redactor.clean(super().serialize())  # type: ignore[misc]
+        cleaned: dict[str, Any] = self._redactor.clean(without_secrets(super().serialize()))  # type: ignore[misc]
         return cleaned
 
 

@@ -59,7 +59,7 @@ def test_faults_of_all_inputs_are_listed_at_once(
         "-m a--b: has the same folder name as a/b",
         f"{config}: agent.stp_limit: unknown key. Known here: ",
         f"{config}: environment.harness.fps: ",
-        "-c model.image_placement=beside: model.image_placement: ",
+        "-c model.image_placement: model.image_placement: ",
         f"{tasks}: tasks[0].colour: unknown key. Known here: ",
         f"{tasks}: tasks[1].id: 'a' is taken already",
     ):
