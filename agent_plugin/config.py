@@ -33,10 +33,10 @@ class AgentSettings(BaseModel):
     agent_class: Literal["agent_plugin.agent.BlenderAgent"] = "agent_plugin.agent.BlenderAgent"
     system_template: str = read_prompt("system")
     instance_template: str = ""
-    step_limit: int = 0
-    cost_limit: float = 3.0
-    wall_time_limit_seconds: int = 0
-    max_consecutive_format_errors: int = 3
+    step_limit: int = Field(default=0, ge=0)
+    cost_limit: float = Field(default=3.0, ge=0, allow_inf_nan=False)
+    wall_time_limit_seconds: int = Field(default=0, ge=0)
+    max_consecutive_format_errors: int = Field(default=3, ge=0)
 
 
 class ModelSettings(CallSettings):

@@ -13,6 +13,7 @@ from agent_plugin.agent import BlenderAgent, StepRecorder, now
 from agent_plugin.config import RunConfig
 from agent_plugin.environment import BlenderEnvironment
 from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
+from agent_plugin.models.deadline import never
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
 from harness.errors import SandboxUnavailable
@@ -45,6 +46,7 @@ def run_episode(
     paths: EpisodePaths,
     on_step: OnStep,
     allowed_isolation: LevelName | None = None,
+    is_stopped: Callable[[], bool] = never,
 ) -> EpisodeSummary:
     """Run the episode into `paths` (which must be new) and return its summary, already written.
 
@@ -59,7 +61,8 @@ def run_episode(
         shutil.copy(key.task.start_file, paths.workspace / key.task.start_file.name)
     kind, start = key.task.kind, key.task.step_start
     environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings, kind, start))
-    model = get_model(key.model, config.model.for_mini(kind))
+    model: Any = get_model(key.model, config.model.for_mini(kind))
+    model.is_stopped = is_stopped
     record = EpisodeRecord(
         key,
         config.model_dump(mode="json"),

@@ -27,7 +27,7 @@ def cost_of(response: Any, usage: Mapping[str, Any] | None, model_name: str) -> 
 def priced(usage: Mapping[str, Any] | None) -> Any:
     """A response of these tokens alone, for `cost_of`; None where they cannot be read."""
     try:
-        return litellm.ModelResponse(usage=litellm.Usage(**(usage or {})))  # type: ignore[no-untyped-call]
+        return litellm.ModelResponse(usage=litellm.Usage(**(usage or {})))
     except (TypeError, ValueError):
         return None
 

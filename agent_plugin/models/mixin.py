@@ -5,7 +5,7 @@ A family (one file each beside this one) only says how a request is posted and h
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from pydantic import ConfigDict
 
 from agent_plugin.models.cache_marks import CacheMarks
 from agent_plugin.models.cost import charge, check_global_limits, cost_of, priced
+from agent_plugin.models.deadline import never, sleep_unless
 from agent_plugin.models.failure_text import shortened
 from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure, ModelCallFailed, unreadable_arguments
 from agent_plugin.models.pictures import count_pictures
@@ -93,8 +94,15 @@ class BlenderModelMixin:
         litellm.suppress_debug_info = True
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # else a warning a call for models it has no entry for
         self.tools = tools_for(self.config.task_kind, bash=self.config.bash)
+        self.is_stopped: Callable[[], bool] = never
+        """Asked while a model is waited for: then the call is left to itself, and Stopped is raised."""
         self.last_request: dict[str, Any] = {}
-        self.retry_policy = RetryPolicy(self.config.request_timeout, self.config.retry_seconds)
+        self.retry_policy = RetryPolicy(
+            self.config.request_timeout,
+            self.config.retry_seconds,
+            sleep=lambda seconds: sleep_unless(self.is_stopped, seconds),
+            is_stopped=lambda: self.is_stopped(),
+        )
         self._max_images = self.config.max_images or self._route.max_images
         self._redactor = Redactor.for_this_machine(secrets=secrets_in(self.config.model_kwargs))
 

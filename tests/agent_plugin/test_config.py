@@ -175,3 +175,19 @@ def test_merge_changes_neither_side() -> None:
     base, over = {"a": {"b": 1}}, {"a": {"c": 2}}
     assert merge(base, over) == {"a": {"b": 1, "c": 2}}
     assert (base, over) == ({"a": {"b": 1}}, {"a": {"c": 2}})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "agent.step_limit=-2",
+        "agent.cost_limit=-1",
+        "agent.cost_limit=NaN",
+        "agent.wall_time_limit_seconds=-1",
+        "agent.max_consecutive_format_errors=-1",
+    ],
+)
+def test_a_limit_is_not_negative(spec: str) -> None:
+    """0 is none; less means nothing."""
+    (fault,) = faults_of(spec)
+    assert fault.startswith(f"-c {spec.partition('=')[0]}: ")
