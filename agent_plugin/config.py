@@ -20,6 +20,7 @@ from agent_plugin.tools import TaskKind
 from harness.final_script import StepStart
 from harness.sandbox.level import SandboxMode
 from harness.settings import HarnessSettings
+from recorder.config_secrets import is_secret_setting
 from recorder.redaction import KEY_SHAPES, REMOVED
 
 DEFAULT_CONFIG = CONFIGS_DIR / "blender.yaml"
@@ -141,8 +142,11 @@ def _read_spec(spec: str) -> dict[str, Any]:
         return _as_mapping(read_yaml(path), spec)
     if not equals or not all(key.split(".")):
         raise bad_input("neither a YAML file nor `a.b.c=value`", file=_named(spec))
+    parts = key.split(".")
     parsed: Any = _parse_value(value)
-    for part in reversed(key.split(".")):
+    if isinstance(parsed, int | float) and not isinstance(parsed, bool) and any(map(is_secret_setting, parts[-2:])):
+        parsed = value  # a key of digits, or a header: no client takes a number there
+    for part in reversed(parts):
         parsed = {part: parsed}
     return _as_mapping(parsed, _named(spec))
 

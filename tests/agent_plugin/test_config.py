@@ -191,3 +191,20 @@ def test_a_limit_is_not_negative(spec: str) -> None:
     """0 is none; less means nothing."""
     (fault,) = faults_of(spec)
     assert fault.startswith(f"-c {spec.partition('=')[0]}: ")
+
+
+def test_a_key_of_digits_is_text() -> None:
+    """Clients take no number as a header or a key; other values are what they look like."""
+    config = load_config(
+        [
+            "model.model_kwargs.api_key=31415926",
+            "model.model_kwargs.extra_headers.X-Auth=0271e5",
+            "model.model_kwargs.extra_headers.X-Id=271",
+            "model.model_kwargs.max_tokens=400",
+        ]
+    )
+    assert {k: v for k, v in config.model.model_kwargs.items() if k != "drop_params"} == {
+        "api_key": "31415926",
+        "extra_headers": {"X-Auth": "0271e5", "X-Id": "271"},
+        "max_tokens": 400,
+    }
