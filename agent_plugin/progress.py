@@ -1,5 +1,6 @@
 """Shows a run while it goes on, and its table at the end."""
 
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome
 
 _MAX_LISTED = 5
+_NUMBER = re.compile(r"\d+")
 
 
 class RunProgress:
@@ -86,12 +88,15 @@ def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
 
 
 def what_was_lost(outcomes: Sequence[EpisodeOutcome]) -> list[str]:
-    """Below the table: why episodes have no result, each reason once and in full, with the episodes."""
-    reasons: dict[str, list[str]] = {}
+    """Below the table: why episodes have no result, each reason once and in full, with the episodes.
+
+    Two that differ in a number alone (`3 attempts in 14 s`) are one reason.
+    """
+    reasons: dict[str, list[EpisodeOutcome]] = {}
     for outcome in outcomes:
         if outcome.error:
-            reasons.setdefault(outcome.error, []).append(_name(outcome.key))
-    return [f"{_listed(names, ', ')}:\n    {error}" for error, names in reasons.items()]
+            reasons.setdefault(_NUMBER.sub("", outcome.error), []).append(outcome)
+    return [f"{_listed([_name(o.key) for o in lost], ', ')}:\n    {lost[0].error}" for lost in reasons.values()]
 
 
 def where_to_look(outcomes: Sequence[EpisodeOutcome], run: Path) -> str:

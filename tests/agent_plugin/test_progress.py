@@ -115,6 +115,8 @@ def test_a_reason_is_told_once_below_the_table() -> None:
     first, second = what_was_lost([*lost, outcome("a"), LOST])
     names = ", ".join(f"t{n} · m/[x] · 1" for n in range(5))
     assert first == f"{names}, and 2 more:\n    {long}"
+    slow = [EpisodeOutcome(key(f"t{n}"), None, error=f"Timeout: {n} s", ended_as="Timeout") for n in (1, 2)]
+    assert what_was_lost(slow) == ["t1 · m/[x] · 1, t2 · m/[x] · 1:\n    Timeout: 1 s"]
     assert second == "c · m/[x] · 1:\n    Timeout: no answer [x]"
     target = console(width=80)
     target.print(results_table(lost))
