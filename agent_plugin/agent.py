@@ -11,6 +11,7 @@ from minisweagent.agents.default import AgentConfig, DefaultAgent
 from minisweagent.exceptions import FormatError, InterruptAgentFlow, Submitted
 from pydantic import ConfigDict
 
+from agent_plugin.models.failures import ModelCallFailed
 from agent_plugin.places import data_dir, read_prompt
 from harness.execution import ExecutionResult
 from harness.step_result import StepResult
@@ -74,6 +75,9 @@ class BlenderAgent(DefaultAgent):
             result: dict[str, Any] = super().run(task, **kwargs)
         except BaseException as error:
             self._end(type(error).__name__, "", f"{type(error).__name__}: {error}")
+            if self._plain and isinstance(error, ModelCallFailed):  # nobody around us would say it without a traceback
+                self._plain.lose(error)
+                return {"exit_status": type(error).__name__, "submission": "", "error": str(error)}
             raise
         cause = str(result.get("error", ""))  # of a conversation that the provider refused to go on with
         self._end(str(result.get("exit_status", "")), str(result.get("submission", "")), cause)

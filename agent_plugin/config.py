@@ -20,6 +20,8 @@ from agent_plugin.tools import TaskKind
 from harness.final_script import StepStart
 from harness.sandbox.level import SandboxMode
 from harness.settings import HarnessSettings
+from recorder.config_secrets import is_secret_setting
+from recorder.redaction import KEY_SHAPES, REMOVED
 
 DEFAULT_CONFIG = CONFIGS_DIR / "blender.yaml"
 
@@ -32,10 +34,10 @@ class AgentSettings(BaseModel):
     agent_class: Literal["agent_plugin.agent.BlenderAgent"] = "agent_plugin.agent.BlenderAgent"
     system_template: str = read_prompt("system")
     instance_template: str = ""
-    step_limit: int = 0
-    cost_limit: float = 3.0
-    wall_time_limit_seconds: int = 0
-    max_consecutive_format_errors: int = 3
+    step_limit: int = Field(default=0, ge=0)
+    cost_limit: float = Field(default=3.0, ge=0, allow_inf_nan=False)
+    wall_time_limit_seconds: int = Field(default=0, ge=0)
+    max_consecutive_format_errors: int = Field(default=3, ge=0)
 
 
 class ModelSettings(CallSettings):
@@ -139,11 +141,21 @@ def _read_spec(spec: str) -> dict[str, Any]:
     if path.is_file() or (not equals and path.suffix in (".yaml", ".yml")):
         return _as_mapping(read_yaml(path), spec)
     if not equals or not all(key.split(".")):
-        raise bad_input("neither a YAML file nor `a.b.c=value`", file=f"-c {spec}")
+        raise bad_input("neither a YAML file nor `a.b.c=value`", file=_named(spec))
+    parts = key.split(".")
     parsed: Any = _parse_value(value)
-    for part in reversed(key.split(".")):
+    if isinstance(parsed, int | float) and not isinstance(parsed, bool) and any(map(is_secret_setting, parts[-2:])):
+        parsed = value  # a key of digits, or a header: no client takes a number there
+    for part in reversed(parts):
         parsed = {part: parsed}
-    return _as_mapping(parsed, spec)
+    return _as_mapping(parsed, _named(spec))
+
+
+def _named(spec: str) -> str:
+    """What a fault calls a spec. Of `a.b.c=value` only the key: a value may be a secret."""
+    if Path(spec).suffix in (".yaml", ".yml"):
+        return spec
+    return f"-c {KEY_SHAPES.sub(REMOVED.format(kind='key'), spec.partition('=')[0])}"
 
 
 def _parse_value(value: str) -> Any:
@@ -173,7 +185,7 @@ def _origin(place: str, layers: Sequence[tuple[str, dict[str, Any]]]) -> str:
     for length in range(len(keys), 0, -1):
         for name, layer in reversed(layers):
             if _holds(layer, keys[:length]):
-                return name if Path(name).suffix in (".yaml", ".yml") else f"-c {name}"
+                return _named(name)
     return layers[-1][0] if layers else ""
 
 

@@ -27,6 +27,7 @@ from harness.step_report import step_text
 from harness.step_result import StepView
 from harness.step_session import StepSession
 from harness.workspace import check_workspace
+from recorder.config_secrets import without_secrets
 
 _MAX_SHOWN = 12_000
 
@@ -137,7 +138,14 @@ class BlenderEnvironment:
     def serialize(self) -> dict[str, Any]:
         """mini-swe-agent's own record."""
         kind = f"{self.__class__.__module__}.{self.__class__.__name__}"
-        return {"info": {"config": {"environment": self.config.model_dump(mode="json"), "environment_type": kind}}}
+        return {
+            "info": {
+                "config": {
+                    "environment": without_secrets(self.config.model_dump(mode="json")),
+                    "environment_type": kind,
+                }
+            }
+        }
 
 
 def _stop_text(ended: Exit, timeout: float) -> str:

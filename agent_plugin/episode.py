@@ -13,6 +13,7 @@ from agent_plugin.agent import BlenderAgent, StepRecorder, now
 from agent_plugin.config import RunConfig
 from agent_plugin.environment import BlenderEnvironment
 from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
+from agent_plugin.models.deadline import never
 from agent_plugin.tasks import Task
 from agent_plugin.versions import versions
 from harness.errors import SandboxUnavailable
@@ -20,9 +21,10 @@ from harness.folders import remove_folder
 from harness.isolation import measured_isolation
 from harness.sandbox import LevelName, is_at_least
 from harness.settings import HarnessSettings
+from recorder.config_secrets import secrets_in, without_secrets
 from recorder.paths import EpisodePaths
 from recorder.records import Cost, EpisodeSummary, Isolation, Step, Verdict
-from recorder.redaction import Redactor, secrets_in
+from recorder.redaction import Redactor
 from recorder.trajectory import TrajectoryWriter, read_trajectory, write_atomically
 
 
@@ -44,6 +46,7 @@ def run_episode(
     paths: EpisodePaths,
     on_step: OnStep,
     allowed_isolation: LevelName | None = None,
+    is_stopped: Callable[[], bool] = never,
 ) -> EpisodeSummary:
     """Run the episode into `paths` (which must be new) and return its summary, already written.
 
@@ -58,7 +61,8 @@ def run_episode(
         shutil.copy(key.task.start_file, paths.workspace / key.task.start_file.name)
     kind, start = key.task.kind, key.task.step_start
     environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings, kind, start))
-    model = get_model(key.model, config.model.for_mini(kind))
+    model: Any = get_model(key.model, config.model.for_mini(kind))
+    model.is_stopped = is_stopped
     record = EpisodeRecord(
         key,
         config.model_dump(mode="json"),
@@ -94,7 +98,8 @@ class EpisodeRecord:
     ) -> None:
         """`config` is resolved, secrets and all; `settings` are those of this task."""
         self._key, self._settings, self._paths, self._workspace = key, settings, paths, workspace
-        self._config = config | {"environment": config["environment"] | {"harness": settings.model_dump(mode="json")}}
+        resolved = config | {"environment": config["environment"] | {"harness": settings.model_dump(mode="json")}}
+        self._config: dict[str, Any] = without_secrets(resolved)
         self._redactor = Redactor.for_this_machine(
             secrets=secrets_in(config),
             folders={str(workspace.resolve()): "<workspace>", str(paths.root.resolve()): "<episode>"},

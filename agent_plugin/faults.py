@@ -10,6 +10,14 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from recorder.config_secrets import is_secret_setting, without_secrets
+from recorder.redaction import KEY_SHAPES, REMOVED
+
+_FREE = ("model_kwargs", "env")
+"""Mappings whose members may be named anything."""
+_MAX_FREE = 5
+"""Characters of a value in them that is shown all the same, such as 0.5 or false."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -86,14 +94,20 @@ def _fault(item: dict[str, Any], model: type[BaseModel], file: str, place: str) 
     elif item["type"] == "missing":
         message = "missing"
     elif item["type"] in ("model_type", "dict_type"):
-        message = f"must be a mapping (it is {_shown(item['input'])})"
+        message = f"must be a mapping (it is {_shown(item['input'], location)})"
     else:
-        message = f"{message} (it is {_shown(item['input'])})"
+        message = f"{message} (it is {_shown(item['input'], location)})"
     return Fault(file, where.lstrip("."), message)
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
+def _shown(value: Any, location: Sequence[str | int]) -> str:
+    """A value as its fault tells it: not where it may be a secret, by its place or by its shape."""
+    text = KEY_SHAPES.sub(REMOVED.format(kind="key"), repr(without_secrets(value)))
+    may_be_secret = location[-1:] == ["model"] or any(
+        part in _FREE or is_secret_setting(str(part)) for part in location
+    )
+    if may_be_secret and len(text) > _MAX_FREE:
+        return "not shown: it may be a secret"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

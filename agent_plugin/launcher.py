@@ -20,6 +20,8 @@ from agent_plugin.config import RunConfig
 from agent_plugin.episode import EpisodeKey, run_episode
 from agent_plugin.faults import bad_input
 from agent_plugin.keys import hide_keys
+from agent_plugin.models.deadline import Stopped
+from agent_plugin.models.failure_text import one_line
 from agent_plugin.places import read_prompt
 from agent_plugin.spending import Stop
 from agent_plugin.tasks import Task
@@ -27,13 +29,20 @@ from agent_plugin.versions import versions
 from harness.isolation import Isolation
 from harness.sandbox.level import LevelName
 from harness.sandbox.watchdog import process_tree
+from recorder.config_secrets import secrets_in, without_secrets
 from recorder.errors import CorruptEpisode
 from recorder.paths import EpisodePaths, RunPaths
 from recorder.records import EpisodeSummary
-from recorder.redaction import Redactor, secrets_in
+from recorder.redaction import Redactor
 from recorder.trajectory import read_summary, write_atomically
 
+STOPPING = (
+    "Stopping after the running commands and renders (harness.exec_timeout, environment.timeout at most); "
+    "model calls are given up. Ctrl-C again stops at once."
+)
 _MAX_SHOWN = 5
+_MAX_VALUE = 60
+_MAX_ERROR = 600
 
 
 @dataclass(frozen=True)
@@ -57,12 +66,13 @@ class RunPlan:
     def describe(self) -> dict[str, Any]:
         """The content of run.json, without secrets."""
         settings = self.config.environment.harness
+        config = self.config.model_dump(mode="json")
         facts: dict[str, Any] = {
             "schema_version": 1,
             "tasks": {task.id: task.sha256 for task in self.tasks},
             "models": list(self.models),
             "n_attempts": self.n_attempts,
-            "config": self.config.model_dump(mode="json"),
+            "config": without_secrets(config),
             "prompts": {kind: _hash(read_prompt(kind)) for kind in sorted({task.kind for task in self.tasks})},
             "versions": versions(settings),
             "isolation": {
@@ -70,7 +80,7 @@ class RunPlan:
                 "measured": {isolation.level: dict(isolation.could) for isolation in self.measured_isolation},
             },
         }
-        cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(facts["config"])).clean(facts)
+        cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(config)).clean(facts)
         return {"fingerprint": fingerprint(cleaned), **cleaned}  # another key for a provider makes no other run
 
 
@@ -81,7 +91,11 @@ class EpisodeOutcome:
     key: EpisodeKey
     summary: EpisodeSummary | None
     error: str = ""
-    """Set when the machine or the provider failed: the episode has no result."""
+    """Set when the machine or the provider failed, or the run was stopped: the episode has no result."""
+    ended_as: str = ""
+    """The same in a word."""
+    folder: Path | None = None
+    """Where its record is; None where nothing was recorded."""
     is_from_before: bool = False
 
 
@@ -91,10 +105,6 @@ class Watcher(Protocol):
     def started(self, key: EpisodeKey) -> None: ...
     def step(self, key: EpisodeKey, number: int, what: str) -> None: ...
     def ended(self, outcome: EpisodeOutcome) -> None: ...
-
-
-class Stopped(Exception):
-    """Ends an episode between two steps."""
 
 
 def open_run(plan: RunPlan, root: Path) -> RunPaths:
@@ -131,7 +141,7 @@ def lock_run(paths: RunPaths) -> Iterator[None]:
 
 
 def run_all(plan: RunPlan, paths: RunPaths, *, n_workers: int, watcher: Watcher, stop: Stop) -> list[EpisodeOutcome]:
-    """Play every episode that is not finished; returns an outcome for each that is finished or failed."""
+    """Play every episode that is not finished; returns an outcome for each episode of the plan."""
     hide_keys()
     outcomes = []
     waiting = []
@@ -153,19 +163,21 @@ def run_all(plan: RunPlan, paths: RunPaths, *, n_workers: int, watcher: Watcher,
             # a short wait, so that the main thread can take Ctrl-C
             ended, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
             outcomes += [future.result() for future in ended]
-    return outcomes
+    return outcomes + [
+        EpisodeOutcome(key, None, error=f"not begun: {stop.why}", ended_as="NotBegun") for key in waiting
+    ]
 
 
 @contextmanager
 def interruptible(stop: Stop, say: Callable[[str], None]) -> Iterator[None]:
-    """Ctrl-C (or SIGTERM) once: finish the running steps and stop. Twice: kill what runs and leave at once."""
+    """Ctrl-C (or SIGTERM) once: finish what runs in Blender and bash, leave model calls, stop. Twice: kill it all."""
 
     def on_signal(_number: int, _frame: Any) -> None:
         if stop.requested.is_set():
             _kill_descendants()
             os._exit(130)
         stop.requested.set()
-        say("Stopping after the running steps. Ctrl-C again stops at once.")
+        say(STOPPING)
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -197,33 +209,35 @@ def _play(key: EpisodeKey, plan: RunPlan, paths: RunPaths, watcher: Watcher, sto
 
     try:
         _move_aside(episode, "interrupted")  # left by a launcher that was killed
-        outcome = EpisodeOutcome(key, run_episode(key, plan.config, episode, on_step, plan.allowed_isolation))
+        summary = run_episode(key, plan.config, episode, on_step, plan.allowed_isolation, stop.is_by_user)
+        outcome = EpisodeOutcome(key, summary, folder=episode.root)
     except Stopped:
-        outcome = EpisodeOutcome(key, None, error=stop.why + _kept_aside(episode, "interrupted"))
+        outcome = _lost(key, episode, stop.why, "Stopped", "interrupted")
     except Exception as error:  # noqa: BLE001 - the one place where a failure of machine or provider is caught
-        told = _one_line(error, plan.config)
-        outcome = EpisodeOutcome(key, None, error=told + _kept_aside(episode, "infrastructure"))
+        outcome = _lost(key, episode, _one_line(error, plan.config), type(error).__name__, "infrastructure")
     watcher.ended(outcome)
     return outcome
 
 
-def _kept_aside(episode: EpisodePaths, why: str) -> str:
-    """Move what was recorded aside; what to add to the error where the disk that failed does not allow it."""
+def _lost(key: EpisodeKey, episode: EpisodePaths, error: str, ended_as: str, why: str) -> EpisodeOutcome:
+    """No result. What was recorded is moved aside, unless the disk that failed does not allow it."""
     try:
-        _move_aside(episode, why)
-    except OSError as error:
-        return f" (what was recorded stays where it is: {error.strerror})"
-    return ""
+        folder = _move_aside(episode, why)
+    except OSError as failure:
+        error += f" (what was recorded stays where it is: {failure.strerror})"
+        folder = episode.root
+    return EpisodeOutcome(key, None, error=error, ended_as=ended_as, folder=folder)
 
 
-def _move_aside(episode: EpisodePaths, why: str) -> None:
-    """Keep what an unfinished attempt recorded, under a name of its own."""
+def _move_aside(episode: EpisodePaths, why: str) -> Path | None:
+    """Keep what an unfinished attempt recorded, under a name of its own: that folder, None where there is nothing."""
     if not episode.root.exists():
-        return
+        return None
     number = 1
     while (aside := episode.root.with_name(f"{episode.root.name}.{why}-{number}")).exists():
         number += 1
     episode.root.rename(aside)
+    return aside
 
 
 def _check_same_run(run_file: Path, described: dict[str, Any]) -> None:
@@ -250,15 +264,22 @@ def _differences(there: Any, here: Any, place: str = "") -> Iterator[str]:
         for name in dict.fromkeys([*there, *here]):
             yield from _differences(there.get(name), here.get(name), f"{place}.{name}".lstrip("."))
     else:
-        yield f"{place}: {str(there)[:40]!r}, {str(here)[:40]!r}"
+        yield f"{place}: {_short(there)}, {_short(here)}"
+
+
+def _short(value: Any) -> str:
+    """A value of run.json, as it stands there."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 3]}..."
 
 
 def _from_before(key: EpisodeKey, episode: EpisodePaths) -> EpisodeOutcome:
     """A damaged result is neither believed nor played over."""
     try:
-        return EpisodeOutcome(key, read_summary(episode.summary), is_from_before=True)
+        return EpisodeOutcome(key, read_summary(episode.summary), is_from_before=True, folder=episode.root)
     except CorruptEpisode as error:
-        return EpisodeOutcome(key, None, error=str(error), is_from_before=True)
+        told, damaged = str(error), type(error).__name__
+        return EpisodeOutcome(key, None, told, damaged, is_from_before=True, folder=episode.root)
 
 
 def _import_model_class(config: RunConfig) -> None:
@@ -275,8 +296,8 @@ def _import_model_class(config: RunConfig) -> None:
 
 def _one_line(error: Exception, config: RunConfig) -> str:
     redactor = Redactor.for_this_machine(secrets=secrets_in(config.model_dump()))
-    text: str = redactor.clean(f"{type(error).__name__}: {' '.join(str(error).split())}")
-    return text[:600]
+    text: str = redactor.clean(one_line(error))
+    return text[:_MAX_ERROR]
 
 
 def _kill_descendants() -> None:

@@ -56,6 +56,11 @@ class PlainRecord:
             self._environment.close()
         print(f"{summary.verdict}: {summary.reason}\nRecorded in {self._paths.root}")
 
+    def lose(self, error: Exception) -> None:
+        """The provider failed: there is no result to judge."""
+        self._environment.close()
+        print(f"no result: {type(error).__name__}: {error}\nRecorded in {self._paths.root}")
+
     @staticmethod
     def say(number: int, what: str) -> None:
         """A line of progress; `mini` itself shows none for this agent."""

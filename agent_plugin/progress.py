@@ -15,11 +15,8 @@ from rich.table import Table
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome
 
-_MAX_ERROR = 60
-"""Characters in the table; the line that is shown when an episode ends and its record hold more."""
-_TYPE_AGAIN = re.compile(r"^(?:(?:[\w.]*(?:Error|Exception)|litellm\.\w+)(?:: | - ))+")
-_MESSAGE = re.compile(r"""['"]message['"]: ?(?P<quote>['"])(.+?)(?<!\\)(?P=quote)""")
-_FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|$)")
+_MAX_LISTED = 5
+_NUMBER = re.compile(r"\d+")
 
 
 class RunProgress:
@@ -90,44 +87,49 @@ def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
     return table
 
 
+def what_was_lost(outcomes: Sequence[EpisodeOutcome]) -> list[str]:
+    """Below the table: why episodes have no result, each reason once and in full, with the episodes.
+
+    Two that differ in a number alone (`3 attempts in 14 s`) are one reason.
+    """
+    reasons: dict[str, list[EpisodeOutcome]] = {}
+    for outcome in outcomes:
+        if outcome.error:
+            reasons.setdefault(_NUMBER.sub("", outcome.error), []).append(outcome)
+    return [f"{_listed([_name(o.key) for o in lost], ', ')}:\n    {lost[0].error}" for lost in reasons.values()]
+
+
 def where_to_look(outcomes: Sequence[EpisodeOutcome], run: Path) -> str:
-    """The last lines of a run: counts, and the folder of the first episode as an example."""
+    """The last lines of a run: counts, and the folders to look at."""
     n_pass = sum(_verdict(outcome) == "pass" for outcome in outcomes)
     n_lost = sum(outcome.summary is None for outcome in outcomes)
     lost = f", {n_lost} without a result (the same command plays them again)" if n_lost else ""
-    return (
-        f"{n_pass} of {len(outcomes)} episodes passed{lost}.\n"
-        f"Look at {run}/episodes/<task>/<model>/<attempt>/: output.mp4 or scene.blend, preview.png, "
-        "final_script.py, trajectory.jsonl, images/, episode.json"
-    )
+    lines = [f"{n_pass} of {len(outcomes)} episodes passed{lost}."]
+    if n_lost < len(outcomes):
+        lines.append(
+            f"Look at {run}/episodes/<task>/<model>/<attempt>/: output.mp4 or scene.blend, preview.png, "
+            "final_script.py, trajectory.jsonl, images/, episode.json"
+        )
+    if left := [f"    {outcome.folder}" for outcome in outcomes if outcome.summary is None and outcome.folder]:
+        lines += ["What was recorded without a result (trajectory.jsonl, images/):", _listed(left, "\n")]
+    return "\n".join(lines)
+
+
+def _listed(texts: Sequence[str], between: str) -> str:
+    more = [f"and {len(texts) - _MAX_LISTED} more"] if len(texts) > _MAX_LISTED else []
+    return between.join([*texts[:_MAX_LISTED], *more])
 
 
 def _cells(outcome: EpisodeOutcome) -> list[str]:
     key, summary = outcome.key, outcome.summary
     if summary is None:
-        return [key.task.id, key.model, f"{key.attempt}", "", "no result", _short(outcome.error), "", ""]
+        return [key.task.id, key.model, f"{key.attempt}", "", "no result", outcome.ended_as, "", ""]
     cost = f"${summary.cost.usd:.4f}" if summary.cost.is_known else "unknown"
     problems = ", ".join(summary.problems) or ("none" if summary.verdict == "pass" else summary.exit_status)
     return [
         key.task.id, key.model, f"{key.attempt}", f"{summary.n_steps}", summary.verdict, problems,
         f"{summary.seconds:.0f}", cost,
     ]  # fmt: skip
-
-
-def _short(error: str) -> str:
-    """An error in one cell: its type once, and the first sentence.
-
-    Providers' errors come as `BadRequestError: litellm.BadRequestError: OpenAIException - {"message": "…"}`.
-    """
-    kind, colon, what = error.partition(": ")
-    if not kind.isidentifier():
-        kind, colon, what = "", "", error
-    what = _TYPE_AGAIN.sub("", what)
-    message = _MESSAGE.search(what)
-    what = message[2] if message else what
-    sentence = _FIRST_SENTENCE.match(what)
-    text = f"{kind}{colon}{sentence[0] if sentence else what}"
-    return text if len(text) <= _MAX_ERROR else f"{text[: _MAX_ERROR - 3].rstrip()}..."
 
 
 def _verdict(outcome: EpisodeOutcome) -> str:

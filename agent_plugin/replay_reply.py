@@ -146,7 +146,7 @@ def _without_removed(value: Any) -> Any:
 
 
 def _is_removed(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith("[removed")
+    return isinstance(value, str) and "[removed: " in value  # an address may hold one too
 
 
 def _write_command(script: str, code: str) -> str:

@@ -30,18 +30,27 @@ class Spending:
         return self.usd >= self.limit_usd
 
     def __str__(self) -> str:
-        return f"the run's cost limit of ${self.limit_usd:g} is reached (${self.usd:.2f} so far)"
+        return f"the run's cost limit of ${self.limit_usd:g} is reached ({dollars(self.usd)} so far)"
+
+
+def dollars(usd: float) -> str:
+    """An amount with as many decimals as it takes to see it."""
+    return f"${usd:.4f}" if usd >= 0.001 or not usd else f"${usd:.2g}"
 
 
 @dataclass
 class Stop:
-    """Set by the first Ctrl-C, or at the run's cost limit: running steps end, nothing new starts."""
+    """Set by the first Ctrl-C, or at the run's cost limit: what runs ends, nothing new starts."""
 
     requested: threading.Event = field(default_factory=threading.Event)
     why: str = "stopped by the user"
     is_for_cost: bool = False
     spending: Spending | None = None
     """Asked before each model call."""
+
+    def is_by_user(self) -> bool:
+        """Whether not even a call that is under way is waited for: one is paid for, at a cost limit."""
+        return self.requested.is_set() and not self.is_for_cost
 
     def is_due(self) -> bool:
         """Whether no other model call may be made."""

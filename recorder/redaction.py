@@ -2,7 +2,8 @@
 
 Covers: values of environment variables that hold a secret by their name, secrets passed in the config, key-shaped
 strings of well-known services, and known folders of this machine; each also as it stands inside a JSON string (tool
-calls carry their arguments as one). Does not cover: secrets in pictures, or encoded in other ways.
+calls carry their arguments as one). Which values of a config are secrets says recorder/config_secrets.py. Does not
+cover: secrets in pictures, encoded in other ways, or so short that they are part of ordinary words.
 """
 
 import json
@@ -19,7 +20,9 @@ _SECRET_FIELD = re.compile(
     re.IGNORECASE,
 )
 _MIN_SECRET_LENGTH = 8
-_KEY_SHAPES = re.compile(
+_MIN_MIXED_LENGTH = 6
+"""Of a secret that is no word: it holds letters and digits."""
+KEY_SHAPES = re.compile(
     r"""\b(?:
       sk-[A-Za-z0-9_-]{16,}                       # OpenAI, Anthropic, OpenRouter
     | (?:ghp|gho|ghs|ghu|ghr)_[A-Za-z0-9]{30,} | github_pat_[A-Za-z0-9_]{30,}
@@ -29,7 +32,7 @@ _KEY_SHAPES = re.compile(
     | gsk_[A-Za-z0-9]{20,} | xai-[A-Za-z0-9]{20,}
     | xox[baprs]-[A-Za-z0-9-]{10,}
     )|(?<=://)[^\s:/@]+:[^\s/@]+(?=@)               # user:password of a URL
-    |(?<=Bearer\s)[A-Za-z0-9._~+/=-]{20,}""",
+    |(?<=Bearer\s)(?:[A-Za-z0-9._~+/=-]{20,}|(?=[A-Za-z._~+/=-]*[0-9])[A-Za-z0-9._~+/=-]{6,})""",
     re.VERBOSE,
 )
 REMOVED = "[removed: {kind}]"
@@ -45,30 +48,13 @@ def is_secret_field(name: str) -> bool:
     return bool(_SECRET_FIELD.search(name))
 
 
-def secrets_in(config: Any) -> list[str]:
-    """The secrets that a config holds: fields such as `api_key`, and variables of `env` that are named like one."""
-    found: list[str] = []
-    if isinstance(config, Mapping):
-        for key, value in config.items():
-            if isinstance(value, str) and is_secret_field(str(key)):
-                # the token of `Bearer TOKEN` is a secret by itself too
-                found += [value, *value.split(" ", 1)[1:]]
-            elif key == "env" and isinstance(value, Mapping):
-                found += [str(text) for name, text in value.items() if is_secret_name(str(name))]
-            else:
-                found += secrets_in(value)
-    elif isinstance(config, list | tuple):
-        found += [secret for item in config for secret in secrets_in(item)]
-    return found
-
-
 class Redactor:
     """Replaces secrets and host paths in strings; counts what it replaced, by kind."""
 
     def __init__(self, *, secrets: Iterable[str] = (), folders: Mapping[str, str] | None = None) -> None:
         """`folders`: path of this machine -> what to write instead. Longer paths are replaced first."""
         self.counts: Counter[str] = Counter()
-        known = {form for s in secrets if len(s) >= _MIN_SECRET_LENGTH for form in _forms(s)}
+        known = {form for s in secrets if _is_no_word(s) for form in _forms(s)}
         self._secrets = sorted(known, key=len, reverse=True)
         pairs = {path.rstrip("/"): shown for path, shown in (folders or {}).items() if len(path.rstrip("/")) > 1}
         ordered = sorted(pairs.items(), key=lambda pair: len(pair[0]), reverse=True)
@@ -115,12 +101,18 @@ class Redactor:
             if secret in text:
                 self.counts["secret"] += text.count(secret)
                 text = text.replace(secret, REMOVED.format(kind="secret"))
-        text, n = _KEY_SHAPES.subn(REMOVED.format(kind="key"), text)
+        text, n = KEY_SHAPES.subn(REMOVED.format(kind="key"), text)
         self.counts["key"] += n
         for folder, shown in self._folders:
             text, n = folder.subn(shown, text)
             self.counts["path"] += n
         return text
+
+
+def _is_no_word(secret: str) -> bool:
+    """Whether it may be taken out of every text: `false` and `test` may not."""
+    is_mixed = any(c.isdigit() for c in secret) and any(c.isalpha() for c in secret)
+    return len(secret) >= (_MIN_MIXED_LENGTH if is_mixed else _MIN_SECRET_LENGTH)
 
 
 def _forms(secret: str) -> set[str]:

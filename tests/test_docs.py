@@ -11,9 +11,12 @@ from agent_plugin.loopback.injected import ANSWER_FAULTS, DELIVERY_FAULTS
 from agent_plugin.loopback.refused import RefusalKind
 from agent_plugin.loopback.routes import ROUTES
 from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, FailureKind
+from agent_plugin.scripted_file import load_scripted
+from agent_plugin.submission import SUBMIT
 from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
+from recorder.config_secrets import HARMLESS
 from recorder.export.listing import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +32,7 @@ SOURCES_OF_PROBLEMS = (
 )
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 LOOPBACK = (ROOT / "docs/loopback.md").read_text(encoding="utf-8")
 
 
@@ -112,3 +116,20 @@ def test_make_targets_exist(target: str) -> None:
 def test_paths_in_the_readme_exist(path: str) -> None:
     """Files that the README names are there."""
     assert (ROOT / path).exists()
+
+
+def test_every_header_that_is_kept_is_named() -> None:
+    """What is not removed from records is a promise too."""
+    section = REFERENCE.split("The values of these alone are kept:")[1].split(".")[0]
+    assert {name.lower() for name in re.findall(r"`([\w-]+)`", section)} == HARMLESS
+
+
+def test_the_scripted_model_of_the_readme_is_one(tmp_path: Path) -> None:
+    """A newcomer copies it: it can be read, runs Blender and hands in."""
+    (block,) = [b for b in re.findall(r"```yaml\n(.*?)```", README, re.DOTALL) if "conversations:" in b]
+    (tmp_path / "turns.yaml").write_text(block)
+    (conversation,) = load_scripted(tmp_path / "turns.yaml").conversations
+    tools = [call.tool for turn in conversation.turns for call in turn.calls]
+    assert tools == ["bash", "run_blender", "bash"]
+    assert conversation.turns[-1].calls[0].arguments == {"command": f"echo {SUBMIT}"}
+    assert conversation.when in README.split("brief: |")[1].split("```")[0].lower()

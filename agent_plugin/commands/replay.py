@@ -41,7 +41,8 @@ def replay(
     """Restore the state before a recorded step, run the step again, and say what differs from the record.
 
     Nothing in the episode is changed. Exit status: 0 it came out the same (with --code or -m: what was run is good),
-    1 it differs (is not good, or the state before it does not reproduce), 2 the input is wrong.
+    1 it differs (is not good, or the state before it does not reproduce), 2 the input is wrong, or holds no
+    step to run.
     """
     from agent_plugin.keys import hide_keys
     from agent_plugin.recorded_episode import read_episode
@@ -95,7 +96,11 @@ def _on_this_machine(recorded: "RecordedEpisode", allowed: LevelName | None) -> 
 
 
 def _all(recorded: "RecordedEpisode", *, quiet: bool) -> tuple["Replay", str, bool]:
+    from agent_plugin.faults import bad_input
     from agent_plugin.replay import replay_all
+
+    if not any(step.actions for step in recorded.steps):
+        raise bad_input("holds no step with a call to run", file=str(recorded.paths.root))
 
     def say(step: "StepReplay") -> None:
         if not quiet:
@@ -106,7 +111,7 @@ def _all(recorded: "RecordedEpisode", *, quiet: bool) -> tuple["Replay", str, bo
     number = result.first_different
     n_run = sum(step.status != "no action" for step in result.steps)
     if number is None:
-        last = f"All {n_run} steps came out as recorded." if n_run else "There is no step to run."
+        last = f"All {n_run} steps came out as recorded."
     else:
         left = len(recorded.steps) - number
         last = f"Step {number} is the first that does not reproduce" + (

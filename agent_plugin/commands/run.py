@@ -59,7 +59,7 @@ def run(
 
     from agent_plugin.faults import bad_input
     from agent_plugin.launcher import interruptible, lock_run, open_run, run_all
-    from agent_plugin.progress import RunProgress, results_table, where_to_look
+    from agent_plugin.progress import RunProgress, results_table, what_was_lost, where_to_look
     from agent_plugin.spending import Spending, Stop
     from harness.sweep import sweep
     from recorder.paths import RunPaths
@@ -73,6 +73,8 @@ def run(
     with lock_run(paths), interruptible(stop, console.print), RunProgress(console, len(plan.keys)) as progress:
         outcomes = run_all(plan, paths, n_workers=workers, watcher=progress, stop=stop)
     console.print(results_table(outcomes))
+    for line in what_was_lost(outcomes):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print(where_to_look(outcomes, output), markup=False, highlight=False, soft_wrap=True)
     if stop.is_for_cost:
         console.print(f"Stopped: {stop.why}. With a higher --cost-limit the same command goes on.", soft_wrap=True)

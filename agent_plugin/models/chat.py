@@ -1,5 +1,6 @@
 """Models that litellm reaches by chat completions with tool calls: most of them."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import litellm
@@ -7,6 +8,9 @@ from minisweagent.models.litellm_model import LitellmModel
 
 from agent_plugin.models.mixin import BlenderModelConfig, BlenderModelMixin, Reply
 from agent_plugin.models.routes import Family
+
+_OF_A_MESSAGE = ("role", "content", "tool_calls", "reasoning_content")
+"""What a body that the client could not read holds for the history."""
 
 
 class NoChoices(Exception):
@@ -30,6 +34,10 @@ class BlenderLitellmModel(BlenderModelMixin, LitellmModel):
 
     def read_reply(self, response: Any) -> Reply:
         return chat_reply(response.model_dump())
+
+    def read_body(self, body: dict[str, Any]) -> Reply:
+        reply = chat_reply(body)
+        return replace(reply, message={k: v for k, v in reply.message.items() if k in _OF_A_MESSAGE})
 
 
 def chat_reply(response: dict[str, Any]) -> Reply:

@@ -24,6 +24,14 @@ def cost_of(response: Any, usage: Mapping[str, Any] | None, model_name: str) -> 
     return {"cost": cost, "cost_is_known": True, "cost_source": "prices"}
 
 
+def priced(usage: Mapping[str, Any] | None) -> Any:
+    """A response of these tokens alone, for `cost_of`; None where they cannot be read."""
+    try:
+        return litellm.ModelResponse(usage=litellm.Usage(**(usage or {})))
+    except (TypeError, ValueError):
+        return None
+
+
 def charge(usd: float) -> None:
     """Add to mini-swe-agent's total of the process, which `mini` shows; its own check raises after a call was paid."""
     try:

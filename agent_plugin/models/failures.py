@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
+from agent_plugin.models.failure_text import one_line
+
 FailureKind = Literal[
     "unreachable",
     "rate_limit",
@@ -34,7 +36,7 @@ class Failure:
 
     kind: FailureKind
     text: str
-    """What the client said, on one line."""
+    """What the client said, on one line; secrets and all."""
     retry_after: float | None = None
     """Seconds that the provider asks to wait."""
 
@@ -94,7 +96,6 @@ EXIT_STATUSES: dict[FailureKind, str] = {
 }
 """How an episode ends where the model's own conversation is at fault: it is a result."""
 
-_MAX_TEXT = 600
 _UNREACHABLE = {"ConnectionRefusedError", "gaierror", "ConnectError", "NewConnectionError"}
 _TIMEOUTS = {"Timeout", "APITimeoutError", "TimeoutException", "TimeoutError", "RequestTookTooLong"}
 _LOST = {"NetworkError", "ProtocolError", "ConnectionError", "ChunkedEncodingError", "IncompleteRead"}
@@ -125,8 +126,22 @@ _GEMINI_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 def classify(error: BaseException) -> Failure:
     """The class of a failure. Never raises."""
     chain = list(_causes(error))
-    text = " ".join(f"{type(error).__name__}: {error}".split())[:_MAX_TEXT]
-    return Failure(_kind(chain, text), text, _asked_to_wait(chain, str(error)))
+    text = f"{type(error).__name__}: {error}"
+    return Failure(_kind(chain, text), one_line(error), _asked_to_wait(chain, str(error)))
+
+
+def unreadable_arguments(error: BaseException) -> str:
+    """Why a client could not read the arguments of the model's call; '' for any other failure.
+
+    Only JSON that the model wrote is nested that deep, or holds such a number: it would do it again.
+    """
+    for cause in _causes(error):
+        text = str(cause)
+        if isinstance(cause, RecursionError) and "decoding a JSON" in text:
+            return "they are nested too deep"
+        if isinstance(cause, ValueError) and text.startswith("Exceeds the limit"):
+            return "a number in them is too long"
+    return ""
 
 
 def retry_after_seconds(value: str, now: datetime) -> float | None:

@@ -5,7 +5,7 @@ A family (one file each beside this one) only says how a request is posted and h
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,8 +15,10 @@ from minisweagent.models.litellm_model import LitellmModelConfig
 from pydantic import ConfigDict
 
 from agent_plugin.models.cache_marks import CacheMarks
-from agent_plugin.models.cost import charge, check_global_limits, cost_of
-from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure, ModelCallFailed
+from agent_plugin.models.cost import charge, check_global_limits, cost_of, priced
+from agent_plugin.models.deadline import never, sleep_unless
+from agent_plugin.models.failure_text import shortened
+from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure, ModelCallFailed, unreadable_arguments
 from agent_plugin.models.pictures import count_pictures
 from agent_plugin.models.request import Dialect, RequestPolicy, digest, policy_facts, request_messages
 from agent_plugin.models.retry import CallRefused, Retries, RetryPolicy, ask
@@ -27,7 +29,8 @@ from agent_plugin.models.wire import Wire, watched
 from agent_plugin.observations import content_of
 from agent_plugin.submission import SUBMIT
 from agent_plugin.tools import TaskKind, parse_call, tools_for
-from recorder.redaction import Redactor, secrets_in
+from recorder.config_secrets import secrets_in, without_secrets
+from recorder.redaction import Redactor
 
 NO_CALL = {
     "video": "The reply holds no tool call, so nothing was done. Call bash or run_blender; to hand in, call bash with "
@@ -40,6 +43,7 @@ NO_BLOCK = (
     "(or another tool's name), its last line ```."
 )
 CUT_OFF = "The reply reached the output token limit before a tool call. Answer shorter, with one tool call."
+UNREADABLE = "A call's arguments cannot be read: {why}; nothing was done."
 _NOT_RUN = {"error": "This call was not run, because an earlier one in the same reply ended the episode."}
 ONE_TRY = {"max_retries": 0, "num_retries": 0}
 """For litellm and the clients below it: the loop is ours."""
@@ -69,6 +73,8 @@ class Reply:
     """The whole answer."""
     is_cut_off: bool
     """The output limit came before the reply's end: its last call is not whole, even if its arguments look so."""
+    problem: str = ""
+    """Set where it is not known what was called."""
 
 
 _Answer = tuple[Reply, dict[str, Any]]
@@ -88,8 +94,15 @@ class BlenderModelMixin:
         litellm.suppress_debug_info = True
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # else a warning a call for models it has no entry for
         self.tools = tools_for(self.config.task_kind, bash=self.config.bash)
+        self.is_stopped: Callable[[], bool] = never
+        """Asked while a model is waited for: then the call is left to itself, and Stopped is raised."""
         self.last_request: dict[str, Any] = {}
-        self.retry_policy = RetryPolicy(self.config.request_timeout, self.config.retry_seconds)
+        self.retry_policy = RetryPolicy(
+            self.config.request_timeout,
+            self.config.retry_seconds,
+            sleep=lambda seconds: sleep_unless(self.is_stopped, seconds),
+            is_stopped=lambda: self.is_stopped(),
+        )
         self._max_images = self.config.max_images or self._route.max_images
         self._redactor = Redactor.for_this_machine(secrets=secrets_in(self.config.model_kwargs))
 
@@ -101,6 +114,10 @@ class BlenderModelMixin:
 
     def read_reply(self, response: Any) -> Reply:
         """Read an answer. Whatever is raised makes it an unusable one."""
+        raise NotImplementedError
+
+    def read_body(self, body: dict[str, Any]) -> Reply:
+        """Read the body of an answer that the client itself cannot read. Whatever is raised makes it an unknown one."""
         raise NotImplementedError
 
     # a call
@@ -133,7 +150,7 @@ class BlenderModelMixin:
         started, retries = time.monotonic(), Retries()
         reply, cost = self._ask(messages, kwargs, retries)
         charge(cost["cost"])
-        self.last_request["retries"] = self._redactor.clean(retries.records)
+        self.last_request["retries"] = [r | {"error": self._told(r["error"])} for r in retries.records]
         extra = {
             "response": reply.response,
             "response_model": reply.model,
@@ -172,18 +189,33 @@ class BlenderModelMixin:
         prepared, wire = self._prepare_messages_for_api(messages), Wire()
 
         def post() -> _Answer:
-            with watched(wire):
-                response = self._query(prepared, **kwargs)
-            reply = self.read_reply(response)
+            try:
+                with watched(wire):
+                    response = self._query(prepared, **kwargs)
+                reply = self.read_reply(response)
+            except Exception as error:
+                if not (why := unreadable_arguments(error)):
+                    raise
+                return self._unreadable(why, wire.answer)
             return reply, cost_of(response, reply.usage, self.price_name)
 
         try:
             answer: _Answer = ask(post, self.retry_policy, retries)
         except ModelCallFailed as error:
             # providers repeat keys in their complaints, and tracebacks are printed and kept by others: no chain
-            raise type(error)(self._redactor.clean(str(error))) from None
+            raise type(error)(self._told(str(error))) from None
         self.last_request |= {"n_images_on_wire": wire.n_images, "n_bytes": wire.n_bytes}
         return answer
+
+    def _unreadable(self, why: str, answer: dict[str, Any]) -> _Answer:
+        """What is known of a reply whose arguments the client could not read: the model's own fault, which it reads."""
+        usage = answer.get("usage")
+        try:
+            reply = self.read_body(answer)
+        except Exception:  # noqa: BLE001 - the body is whatever arrived
+            problem = UNREADABLE.format(why=why)
+            reply = Reply({"role": "assistant"}, [], None, answer.get("model"), usage, answer, False, problem)
+        return reply, cost_of(priced(usage), usage, self.price_name)
 
     @property
     def price_name(self) -> str:
@@ -191,10 +223,14 @@ class BlenderModelMixin:
         return self.config.model_name
 
     def _refused(self, failure: Failure) -> Exception:
-        text = self._redactor.clean(failure.text)
+        text = self._told(failure.text)
         if status := EXIT_STATUSES.get(failure.kind):
             return _episode_ends(status, text, {})
         return ERRORS[failure.kind](text)
+
+    def _told(self, text: str) -> str:
+        """What is told of a failure: without secrets, and short."""
+        return shortened(self._redactor.clean(text))
 
     def _prepare_messages_for_api(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What is sent for this history; `last_request` then tells of it."""
@@ -207,7 +243,7 @@ class BlenderModelMixin:
             "n_images": count_pictures(prepared),
             "n_images_in_history": count_pictures(messages),
             "sha256": digest(prepared),
-            "parameters": self._redactor.clean(self.config.model_kwargs),
+            "parameters": self._redactor.clean(without_secrets(self.config.model_kwargs)),
             **policy_facts(policy),
         }
         return prepared
@@ -225,7 +261,7 @@ class BlenderModelMixin:
 
     def _actions(self, reply: Reply) -> list[dict[str, Any]]:
         if not reply.calls:
-            content = CUT_OFF if reply.is_cut_off else self._no_call
+            content = reply.problem or (CUT_OFF if reply.is_cut_off else self._no_call)
             raise FormatError({"role": "user", "content": content, "extra": {"interrupt_type": "FormatError"}})
         return [
             parse_call(
@@ -261,7 +297,7 @@ class BlenderModelMixin:
 
     def serialize(self) -> dict[str, Any]:
         """mini-swe-agent's own record, without what a config may hold of secrets."""
-        cleaned: dict[str, Any] = self._redactor.clean(super().serialize())  # type: ignore[misc]
+        cleaned: dict[str, Any] = self._redactor.clean(without_secrets(super().serialize()))  # type: ignore[misc]
         return cleaned
 
 

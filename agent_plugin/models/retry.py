@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from agent_plugin.models.deadline import call_within
+from agent_plugin.models.deadline import Stopped, call_within, never
 from agent_plugin.models.failures import ERRORS, Failure, FailureKind, ModelCallFailed, classify
 
 UNREACHABLE_SECONDS = 15.0
@@ -49,19 +49,22 @@ class RetryPolicy:
     retry_seconds: float
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+    is_stopped: Callable[[], bool] = never
 
 
 def ask(call: Callable[[], Any], policy: RetryPolicy, retries: Retries) -> Any:
     """The answer to `call`, asked again where that may help.
 
-    Raises a ModelCallFailed when it may not, or no longer; CallRefused where the conversation is at fault.
+    Raises a ModelCallFailed when it may not, or no longer; CallRefused where the conversation is at fault; Stopped.
     """
     started = policy.clock()
     attempt = 0
     while True:
         attempt += 1
         try:
-            return call_within(policy.request_timeout, call)
+            return call_within(policy.request_timeout, call, policy.is_stopped)
+        except Stopped:
+            raise
         except Exception as error:  # noqa: BLE001 - every client raises its own types; `classify` knows them
             failure = classify(error)
             wait = _wait(failure, attempt)

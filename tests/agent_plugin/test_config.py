@@ -73,7 +73,7 @@ def test_every_fault_is_listed_at_once(tmp_path: Path) -> None:
     assert [fault for fault in faults if not fault.startswith((f"{a}: ", f"{b}: "))] == [
         f"{bad}: line 1, column 5: not valid YAML (expected the node content, but found '<stream end>')",
         "-c nonsense: neither a YAML file nor `a.b.c=value`",
-        "-c harness.frame_count=many: environment.harness.frame_count: Input should be a valid integer, "
+        "-c harness.frame_count: environment.harness.frame_count: Input should be a valid integer, "
         "unable to parse string as an integer (it is 'many')",
     ]
     for start in (
@@ -88,6 +88,36 @@ def test_every_fault_is_listed_at_once(tmp_path: Path) -> None:
     ):
         assert [fault for fault in faults if fault.startswith(start)], start
     assert len(faults) == 11
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "model.api_key={}",
+        "model.model_kwargs={}",
+        "model.model_kwargs={{'api_key': '{}'}}",
+        "model={}",
+        "api_key={}",
+        "environment.env={}",
+        'environment.env.HF_TOKEN=["{}"]',
+        "model.extra_headers.X-Auth={}",
+        ".={}",
+    ],
+)
+def test_a_fault_names_the_key_and_not_a_secret(spec: str) -> None:
+    """What stands in a wrong place, or is of a wrong form, may be a key all the same."""
+    faults = faults_of(spec.format("correct-horse"))
+    assert len(faults) == 1
+    assert "horse" not in faults[0]
+    assert faults[0].startswith(f"-c {spec.partition('=')[0]}: ")
+
+
+def test_what_looks_like_a_key_is_not_told() -> None:
+    """Wherever it was put."""
+    key = "sk-ant-" + "a1B2" * 9
+    told = faults_of(key, f"harness.fps={key}", f"agent.mode={key}")
+    assert len(told) == 3
+    assert not [fault for fault in told if key in fault]
 
 
 @pytest.mark.parametrize(
@@ -145,3 +175,36 @@ def test_merge_changes_neither_side() -> None:
     base, over = {"a": {"b": 1}}, {"a": {"c": 2}}
     assert merge(base, over) == {"a": {"b": 1, "c": 2}}
     assert (base, over) == ({"a": {"b": 1}}, {"a": {"c": 2}})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "agent.step_limit=-2",
+        "agent.cost_limit=-1",
+        "agent.cost_limit=NaN",
+        "agent.wall_time_limit_seconds=-1",
+        "agent.max_consecutive_format_errors=-1",
+    ],
+)
+def test_a_limit_is_not_negative(spec: str) -> None:
+    """0 is none; less means nothing."""
+    (fault,) = faults_of(spec)
+    assert fault.startswith(f"-c {spec.partition('=')[0]}: ")
+
+
+def test_a_key_of_digits_is_text() -> None:
+    """Clients take no number as a header or a key; other values are what they look like."""
+    config = load_config(
+        [
+            "model.model_kwargs.api_key=31415926",
+            "model.model_kwargs.extra_headers.X-Auth=0271e5",
+            "model.model_kwargs.extra_headers.X-Id=271",
+            "model.model_kwargs.max_tokens=400",
+        ]
+    )
+    assert {k: v for k, v in config.model.model_kwargs.items() if k != "drop_params"} == {
+        "api_key": "31415926",
+        "extra_headers": {"X-Auth": "0271e5", "X-Id": "271"},
+        "max_tokens": 400,
+    }

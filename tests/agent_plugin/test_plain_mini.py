@@ -142,3 +142,16 @@ def test_without_a_submission_nothing_is_executed(tmp_path: Path, script_model: 
     (folder,) = (tmp_path / "data/blendscribe/episodes").iterdir()
     summary = read_summary(folder / "episode.json")
     assert (summary.exit_status, summary.verdict, summary.final_execution) == ("LimitsExceeded", "fail", None)
+
+
+def test_a_failure_of_the_provider_is_told_in_a_line(tmp_path: Path, script_model: ScriptModel) -> None:
+    """No traceback, no verdict: what was recorded ends with the failure."""
+    name = script_model({"calls": [bash("echo one")]}, {"expect": ["never said"]})
+    ended = run_mini(tmp_path, name, record_dir=str(tmp_path / "records"))
+    printed = ended.stdout + ended.stderr
+    assert "no result: RequestRejected: The provider refused the request." in printed
+    assert "Traceback" not in printed
+    assert not episode(tmp_path).is_finished
+    last = list(read_trajectory(episode(tmp_path).trajectory))[-1]
+    assert isinstance(last, End)
+    assert last.exit_status == "RequestRejected"

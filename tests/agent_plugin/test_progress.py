@@ -3,12 +3,11 @@
 import io
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome
-from agent_plugin.progress import RunProgress, results_table, where_to_look
+from agent_plugin.progress import RunProgress, results_table, what_was_lost, where_to_look
 from agent_plugin.tasks import Task
 from recorder.records import Cost, EpisodeSummary, Verdict
 
@@ -39,7 +38,9 @@ def outcome(
     return EpisodeOutcome(key(task), summary)
 
 
-LOST = EpisodeOutcome(key("c"), None, error="Timeout: no answer [x]")
+LOST = EpisodeOutcome(
+    key("c"), None, error="Timeout: no answer [x]", ended_as="Timeout", folder=Path("runs/x/c/1.interrupted-1")
+)
 
 
 def console(width: int = 200, *, is_terminal: bool = False) -> Console:
@@ -101,43 +102,26 @@ def test_the_table_has_a_row_an_episode() -> None:
     assert rows == [
         ["a", "m/[x]", "1", "7", "pass", "none", "12", "$1.2500"],
         ["b", "m/[x]", "1", "7", "fail", "LimitsExceeded", "12", "unknown"],
-        ["c", "m/[x]", "1", "", "no result", "Timeout: no answer [x]", "", ""],
+        ["c", "m/[x]", "1", "", "no result", "Timeout", "", ""],
         ["d", "m/[x]", "1", "7", "fail", "x, y", "12", "$1.2500"],
     ]
     assert all(name in shown(target) for name in ("task", "model", "attempt", "steps", "verdict", "problems", "cost"))
 
 
-@pytest.mark.parametrize(
-    ("error", "cell"),
-    [
-        ("stopped by the user", "stopped by the user"),
-        ("Timeout: no answer [x]", "Timeout: no answer [x]"),
-        (
-            "BadRequestError: litellm.BadRequestError: OpenAIException - No such model. See https://x.y/z for a list.",
-            "BadRequestError: No such model.",
-        ),
-        ("Timeout: litellm.Timeout: APITimeoutError - Request timed out. Error_str: x", "Timeout: Request timed out."),
-        (
-            'AuthenticationError: litellm.AuthenticationError: AnthropicException - {"type":"error","error":'
-            '{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"req_1"}',
-            "AuthenticationError: invalid x-api-key",
-        ),
-        (
-            "E: litellm.E: Error code: 400 - {'error': {'message': \"It's full.\", 'type': 'x'}}",
-            "E: It's full.",
-        ),
-        ("APIError: litellm.APIError: " + "many words " * 20, f"APIError: {'many words ' * 4}man..."),
-        ("trajectory.jsonl: line 3: torn", "trajectory.jsonl: line 3: torn"),
-        ("E: version 4.5 is missing. Install it.", "E: version 4.5 is missing."),
-    ],
-)
-def test_an_error_is_one_short_cell(error: str, cell: str) -> None:
-    """The type once, the first sentence, and never more than 60 characters."""
-    target = console()
-    target.print(results_table([EpisodeOutcome(key("c"), None, error=error)]))
-    (row,) = [line.split("│") for line in shown(target).splitlines() if "no result" in line]
-    assert row[5].strip() == cell
-    assert len(cell) <= 60
+def test_a_reason_is_told_once_below_the_table() -> None:
+    """In full, with the episodes that it cost; the table only names it."""
+    long = "ProviderUnreachable: " + "many words " * 30
+    lost = [EpisodeOutcome(key(f"t{n}"), None, error=long, ended_as="ProviderUnreachable") for n in range(7)]
+    first, second = what_was_lost([*lost, outcome("a"), LOST])
+    names = ", ".join(f"t{n} · m/[x] · 1" for n in range(5))
+    assert first == f"{names}, and 2 more:\n    {long}"
+    slow = [EpisodeOutcome(key(f"t{n}"), None, error=f"Timeout: {n} s", ended_as="Timeout") for n in (1, 2)]
+    assert what_was_lost(slow) == ["t1 · m/[x] · 1, t2 · m/[x] · 1:\n    Timeout: 1 s"]
+    assert second == "c · m/[x] · 1:\n    Timeout: no answer [x]"
+    target = console(width=80)
+    target.print(results_table(lost))
+    assert "words" not in shown(target)
+    assert len(shown(target).splitlines()) < 30
 
 
 def test_the_last_lines_say_where_to_look() -> None:
@@ -145,7 +129,18 @@ def test_the_last_lines_say_where_to_look() -> None:
     text = where_to_look([outcome("a"), outcome("b", "fail"), LOST], Path("runs/x"))
     assert text.startswith("1 of 3 episodes passed, 1 without a result (the same command plays them again).\n")
     assert "runs/x/episodes/<task>/<model>/<attempt>/" in text
+    assert text.endswith(":\n    runs/x/c/1.interrupted-1")
     assert "without a result" not in where_to_look([outcome("a")], Path("runs/x"))
+
+
+def test_folders_that_are_not_there_are_not_named() -> None:
+    """Where every episode was lost, there is no video to look at; of one that was not begun there is nothing."""
+    text = where_to_look([LOST, EpisodeOutcome(key("d"), None, error="not begun: x", ended_as="NotBegun")], Path("r"))
+    assert "output.mp4" not in text
+    assert text.splitlines()[1:] == [
+        "What was recorded without a result (trajectory.jsonl, images/):",
+        "    runs/x/c/1.interrupted-1",
+    ]
 
 
 def test_names_are_folded_and_not_cut() -> None:

@@ -20,6 +20,7 @@ from tests.agent_plugin.episodes import fingerprints, play
 from tests.conftest import FILM, RENDER
 from tests.harness.sessions import RENUMBERED
 from tests.machines import no_user_namespaces
+from tests.recorder.made_episodes import make_episode
 
 __all__ = ["no_user_namespaces"]
 
@@ -393,3 +394,10 @@ def test_less_isolation_than_the_record_asks_for(
     assert "accept it with --allow-isolation landlock+seccomp." in error
     status, text, error = replay(episode, "--step", 1, "--allow-isolation", "landlock+seccomp")
     assert (status, text.split()[:3]) == (0, ["step", "1", "same"]), text + error
+
+
+def test_an_episode_without_a_step_to_run(tmp_path: Path, replay: Replay) -> None:
+    """It is no success: exit 2, and what is wrong."""
+    status, out, err = replay(make_episode(tmp_path / "e", []), "--all", "--allow-isolation", "limits-only")
+    assert (status, out) == (2, "")
+    assert err == f"error: {tmp_path / 'e'}: holds no step with a call to run\n"

@@ -59,7 +59,7 @@ def test_faults_of_all_inputs_are_listed_at_once(
         "-m a--b: has the same folder name as a/b",
         f"{config}: agent.stp_limit: unknown key. Known here: ",
         f"{config}: environment.harness.fps: ",
-        "-c model.image_placement=beside: model.image_placement: ",
+        "-c model.image_placement: model.image_placement: ",
         f"{tasks}: tasks[0].colour: unknown key. Known here: ",
         f"{tasks}: tasks[1].id: 'a' is taken already",
     ):
@@ -162,7 +162,7 @@ def test_another_run_is_refused(
     capsys.readouterr()
     assert run(monkeypatch, *arguments, "-c", "agent.step_limit=3") == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "is another run. There, then here: config.agent.step_limit: '40', '3'." in line
+    assert "is another run. There, then here: config.agent.step_limit: 40, 3." in line
     assert sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "run").rglob("*.json*")) == before
 
 
@@ -332,6 +332,12 @@ def test_a_run_stops_at_its_cost(
         assert run(monkeypatch, *arguments, "--cost-limit", "0.000000001") == 1
         text = capsys.readouterr().out
         assert "Stopped: the run's cost limit of $1e-09 is reached" in text
+        assert len(server.exchanges) == 1
+        assert run(monkeypatch, *arguments, "--cost-limit", "0.000000001") == 1
+        text = capsys.readouterr().out
+        assert "NotBegun" in text
+        assert "0 of 1 episodes passed, 1 without a result" in text
+        assert "($0.00 so far)" not in text
         assert len(server.exchanges) == 1
         assert run(monkeypatch, *arguments, "--resume", "--cost-limit", "5") == 1  # nothing good was handed in
         assert "script_missing" in capsys.readouterr().out

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.redaction import Redactor, is_secret_field, is_secret_name, secrets_in
+from recorder.redaction import Redactor, is_secret_field, is_secret_name
 
 SECRET = "correct-horse-battery"
 
@@ -52,9 +52,10 @@ def test_key_shaped_strings_are_removed(key: str) -> None:
     assert redactor.counts["key"] == 2
 
 
-def test_bearer_tokens_are_removed() -> None:
-    """An authorization header in a text loses its token."""
-    assert Redactor().clean("Authorization: Bearer abcdefghij0123456789.xyz") == "Authorization: Bearer [removed: key]"
+@pytest.mark.parametrize("token", ["abcdefghij0123456789.xyz", "abcdefghijklmnopqrstuvw", "ab-12cd"])
+def test_bearer_tokens_are_removed(token: str) -> None:
+    """An authorization header in a text loses its token, also a short one that is no word."""
+    assert Redactor().clean(f"Authorization: Bearer {token}") == "Authorization: Bearer [removed: key]"
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "GITHUB_TOKEN", "my_secret", "DbPassword", "AWS_CREDENTIAL_FILE"])
@@ -155,15 +156,6 @@ def test_home_and_project_are_known() -> None:
     project = Path(__file__).resolve().parents[2]
     cleaned = Redactor.for_this_machine().clean(f"{project}/harness/log.py {Path.home()}/.netrc")
     assert cleaned == "<project>/harness/log.py <home>/.netrc"
-
-
-def test_a_config_tells_its_secrets() -> None:
-    """Keys anywhere in a config, and variables for bash that are named like one."""
-    config = {
-        "model": {"model_kwargs": {"api_key": "k1", "extra_headers": [{"Authorization": "k2"}], "max_tokens": 5}},
-        "environment": {"env": {"HF_TOKEN": "k3", "LANG": "C"}, "timeout": 1},
-    }
-    assert secrets_in(config) == ["k1", "k2", "k3"]
 
 
 def test_json_stays_json() -> None:

@@ -1,5 +1,6 @@
 """A fault at any point of an episode ends it in its class, in time, and the same command completes it."""
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,7 +155,8 @@ def test_a_limit_of_the_run_holds_over_all_its_launches(server: LoopbackServer, 
     assert outcome.summary is None
     assert "the run's cost limit of $1e-09 is reached" in outcome.error
     assert len(server.exchanges) == 1
-    assert launch(plan, root, stop=Stop(spending=Spending(1e-9, root))) == []
+    (outcome,) = launch(plan, root, stop=Stop(spending=Spending(1e-9, root)))
+    assert outcome.ended_as == "NotBegun"
     assert len(server.exchanges) == 1
     assert Spending(1.0, root).usd > 0
     assert launch(plan, root, stop=Stop(spending=Spending(1.0, root)))[0].summary is not None
@@ -175,3 +177,16 @@ def test_a_server_that_is_gone(tmp_path: Path) -> None:
         (outcome,) = launch(plan, tmp_path / "run")
     assert outcome.summary is not None
     assert outcome.summary.exit_status == "Submitted"
+
+
+@pytest.mark.parametrize("kind", ["stall", "overloaded"])
+def test_a_run_that_is_stopped_waits_for_no_model(server: LoopbackServer, tmp_path: Path, kind: FaultKind) -> None:
+    """Neither for an answer nor until a provider is asked again; the record says so, and its steps are whole."""
+    server.inject(InjectedFault(kind=kind, turn=2, times=99, retry_after=60 if kind == "overloaded" else None))
+    plan, stop = plan_for(server, tmp_path, "openai", "model.request_timeout=60", "model.retry_seconds=90"), Stop()
+    threading.Timer(3.0, stop.requested.set).start()
+    started = time.monotonic()
+    (outcome,) = launch(plan, tmp_path / "run", stop=stop)
+    assert time.monotonic() - started < 3.0 + OWN_SECONDS
+    assert (outcome.ended_as, outcome.error) == ("Stopped", "stopped by the user")
+    assert last_line(tmp_path / "run").exit_status == "Stopped"

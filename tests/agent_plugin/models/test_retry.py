@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent_plugin.models.deadline import RequestTookTooLong, call_within
+from agent_plugin.models.deadline import RequestTookTooLong, Stopped, call_within, sleep_unless
 from agent_plugin.models.failures import (
     AuthenticationFailed,
     ModelCallTimeout,
@@ -167,3 +167,17 @@ def test_what_a_call_raises_is_raised() -> None:
     """As it is, also what is no Exception."""
     with pytest.raises(KeyboardInterrupt):
         call_within(5, lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+
+
+def test_a_run_that_is_stopped_waits_neither_for_an_answer_nor_in_a_pause() -> None:
+    """The call is left to itself, and nothing else is tried."""
+    began = time.monotonic()
+    with pytest.raises(Stopped):
+        call_within(60, lambda: time.sleep(2), lambda: True)
+    with pytest.raises(Stopped):
+        sleep_unless(lambda: True, 60)
+    assert time.monotonic() - began < 1.5
+    retries = Retries()
+    with pytest.raises(Stopped):
+        ask(lambda: time.sleep(2), RetryPolicy(60, 60, is_stopped=lambda: True), retries)
+    assert retries.records == []
