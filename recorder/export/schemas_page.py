@@ -1,8 +1,10 @@
-"""SCHEMAS.md of a data set: every file's fields, written from the models, so that it cannot say something else."""
+"""SCHEMAS.md of a data set: every file's fields and every type of check, written from the models themselves."""
 
 import json
+import re
 from typing import Any
 
+from harness.checks.reference import reference_text
 from recorder.json_schemas import DOCUMENTS, schema
 
 _HEAD = """# Files of this data set
@@ -15,7 +17,12 @@ SHA-256 and size of every file.
 
 def schemas_page() -> str:
     """The page."""
-    return _HEAD + "".join(_section(name) for name in DOCUMENTS)
+    return _HEAD + "".join(_section(name) for name in DOCUMENTS) + "\n" + _check_types()
+
+
+def _check_types() -> str:
+    """What stands in a task's `checks.json`; the page of all types, one level down."""
+    return re.sub(r"^#", "##", reference_text(), flags=re.MULTILINE)
 
 
 def _section(name: str) -> str:

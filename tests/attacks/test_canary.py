@@ -88,7 +88,7 @@ def test_the_hunt_finds_what_is_not_hidden(canaries: Canaries) -> None:
 
 
 def test_no_key_reaches_a_model_or_a_record(canaries: Canaries, tmp_path: Path) -> None:
-    """Not by bash, not by a script in Blender, not by `run_blender` in a shell, not by a provider's error text."""
+    """Not by bash, a script in Blender, `run_blender` in a shell or a provider's error text; and no data set."""
     heredoc = f"cat > hunt.py <<'END'\n{canaries.hunt()}\nEND\ncat > main.py <<'END'\n{FILM_THAT_HUNTS}\nEND"
     calls = [
         ("bash", {"command": f"{heredoc}\nexport -p; env; set; python3 hunt.py; cat /proc/*/environ; ls -la ~ /"}),
@@ -117,10 +117,29 @@ def test_no_key_reaches_a_model_or_a_record(canaries: Canaries, tmp_path: Path) 
         other.kill()
         other.wait()
     assert canaries.in_bytes(done.stdout + done.stderr) == []
-    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    exported = subprocess.run(
+        [
+            blendscribe,
+            "export",
+            tmp_path / "run",
+            "-o",
+            tmp_path / "data",
+            "--include",
+            "unfinished",
+            "--format",
+            "traj",
+        ],
+        env=canaries.environment,
+        capture_output=True,
+        timeout=60,
+    )
+    assert exported.returncode == 0, exported.stderr
+    assert canaries.in_bytes(exported.stdout + exported.stderr) == []
+    files = [path for folder in ("run", "data") for path in (tmp_path / folder).rglob("*") if path.is_file()]
     seen = {str(path): found for path in files if (found := canaries.in_bytes(path.read_bytes()))}
     assert seen == {}
-    (trajectory,) = [path for path in files if path.name == "trajectory.jsonl"]
+    trajectory, in_data = [path for path in files if path.name == "trajectory.jsonl"]
+    assert in_data.read_bytes() == trajectory.read_bytes()
     outputs = [
         execution["output"]
         for line in trajectory.read_text().splitlines()

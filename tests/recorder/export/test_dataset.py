@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.checks.types import CHECK_TYPES
 from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
 from recorder.export.dataset import OutputExists, Request, export
@@ -245,12 +246,14 @@ def test_the_card_is_front_matter_and_history(run: Path, tmp_path: Path) -> None
 
 
 def test_the_schemas_page_names_every_file(run: Path, tmp_path: Path) -> None:
-    """And every field of a step."""
+    """And every field of a step, and every type of check."""
     made(tmp_path / "data", run)
     page = (tmp_path / "data/SCHEMAS.md").read_text()
     for text in ("## trajectory.jsonl, each line", "### Step", "| `finish_reason` | string or null | yes |",
-                 "## manifest.json", "## train/agentic_trajectories*.jsonl, each line"):  # fmt: skip
+                 "## manifest.json", "## train/agentic_trajectories*.jsonl, each line",
+                 "## Types of checks"):  # fmt: skip
         assert text in page
+    assert [name for name in CHECK_TYPES if f"`{name}`" not in page] == []
 
 
 def test_sources_are_runs_and_episodes_each_once(run: Path, tmp_path: Path) -> None:
