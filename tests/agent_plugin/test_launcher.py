@@ -380,7 +380,7 @@ def test_ctrl_c_twice_leaves_at_once(tmp_path: Path, script_model: ScriptModel) 
 
 
 def test_a_killed_launcher_is_taken_up_again(tmp_path: Path, script_model: ScriptModel) -> None:
-    """What it left is moved aside, and the same command plays all; a third time it plays nothing, without litellm."""
+    """What it left is moved aside, and `--resume` plays all; a third time it plays nothing, without litellm."""
     run = Launched(tmp_path, slow(script_model, "2.5"))
     os.kill(run.process.pid, signal.SIGKILL)
     assert run.end(30)[0] == -signal.SIGKILL
@@ -388,7 +388,7 @@ def test_a_killed_launcher_is_taken_up_again(tmp_path: Path, script_model: Scrip
     left = run.episode.root
     assert not run.episode.is_finished
 
-    again = subprocess.run(run.command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    again = subprocess.run([*run.command, "--resume"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert again.returncode == 1, again.stderr  # nothing was handed in
     assert sorted(path.name for path in left.parent.iterdir()) == ["1", "1.interrupted-1"]
     assert read_summary(run.episode.summary).n_steps == 2

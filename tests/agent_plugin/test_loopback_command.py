@@ -45,7 +45,10 @@ def test_it_serves_until_ctrl_c() -> None:
         with caught.value as error:
             assert "0 conversations fit the task" in error.read().decode()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=10)
+        try:
+            _, errors = process.communicate(timeout=10)
+        finally:
+            process.kill()  # one that does not end is a failure here, and not left behind
     assert (process.returncode, errors) == (0, "")
     assert [name for name in ROUTES if f"\n{name}\n" not in said] == []
     assert "export OPENAI_BASE_URL=" in said
