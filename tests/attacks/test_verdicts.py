@@ -43,7 +43,9 @@ def test_a_forgery_is_caught(tmp_path: Path, name: str) -> None:
     script, code = FORGERIES[name]
     settings = SETTINGS.model_copy(update={"exec_timeout": PATIENCE.get(name, SETTINGS.exec_timeout)})
     verdict = judged(tmp_path, script, settings)
-    print(f"{name}: {worst(verdict)}")
+    pictures = verdict.render.pictures if verdict.render else None
+    share = f", pictures fill {pictures.share:.0%} of a frame" if pictures and pictures.n else ""
+    print(f"{name}: {worst(verdict)}{share}: {code}")
     assert not verdict.result.ok
     assert code in [problem.code for problem in verdict.result.problems], report_text(verdict.result)
 
