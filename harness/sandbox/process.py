@@ -348,6 +348,8 @@ class SandboxedProcess:
         elif process.poll() is None:
             # too early to know the init: stop the outer process, then kill what it has started
             process.send_signal(signal.SIGSTOP)
+            # until it really stands it can still fork, after the tree was read
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
             for pid in process_tree(process.pid)[1:]:
                 _kill_and_wait(pid)
 

@@ -61,7 +61,8 @@ def test_files_that_were_there_do_not_count(run_script: RunScript, tmp_path: Pat
 def test_storm_of_processes(run_script: RunScript) -> None:
     """Processes that double each time are stopped while they are few, also where root runs the harness."""
     result = run_script("import os, time\nfor i in range(11): os.fork()\ntime.sleep(8)\n", exec_timeout=30)
-    assert result.outcome == "limit" or os.geteuid() != 0, report_text(result)
+    is_refused = result.error is not None and result.error.type == "BlockingIOError"  # by the kernel, before we saw it
+    assert result.outcome == "limit" or is_refused or os.geteuid() != 0, report_text(result)
     assert not result.ok
 
 
