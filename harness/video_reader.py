@@ -286,8 +286,9 @@ class VideoReader:
         try:
             _Ready.model_validate_json((message or b"").strip())
         except ValidationError:
-            printed = process.output.text().strip()[-500:]
-            raise SandboxFailed(f"The program that reads videos did not start ({end}): {printed}") from None
+            heard, printed = (message or b"")[:200], process.output.text().strip()[-500:]
+            why = f"{end}, it said {heard!r}"
+            raise SandboxFailed(f"The program that reads videos did not start ({why}): {printed}") from None
         self._is_ready = True
 
 
