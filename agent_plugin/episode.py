@@ -14,7 +14,7 @@ from agent_plugin.config import RunConfig
 from agent_plugin.environment import BlenderEnvironment
 from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
 from agent_plugin.models.deadline import never
-from agent_plugin.tasks import Task
+from agent_plugin.tasks import HIDDEN, Task
 from agent_plugin.versions import versions
 from harness.errors import SandboxUnavailable
 from harness.folders import remove_folder
@@ -184,7 +184,10 @@ def _pin_task(task: Task, paths: EpisodePaths) -> None:
     """Keep the task as it was when the episode began."""
     paths.task.mkdir()
     (paths.task / "brief.md").write_text(task.brief + "\n", encoding="utf-8")
-    pinned = task.model_dump(mode="json", exclude={"start_file"}) | {"sha256": task.sha256}
+    pinned = task.model_dump(mode="json", exclude={"start_file", *HIDDEN}) | {"sha256": task.sha256}
+    for key, content in task.hidden_files.items():
+        pinned[key] = f"{key}.json"
+        (paths.task / pinned[key]).write_bytes(content)
     if task.start_file:
         pinned["start_file"] = task.start_file.name
         shutil.copy(task.start_file, paths.task / task.start_file.name)

@@ -15,7 +15,7 @@ from recorder.records import End, EpisodeSummary, Header, Step
 from recorder.redaction import Redactor
 from recorder.trajectory import parse_line, read_summary
 
-_TEXTS = ("final_script.py", "task/brief.md", "task/task.json")
+_TEXTS = ("final_script.py", "task/brief.md", "task/task.json", "task/checks.json", "task/rubric.json")
 """What an episode holds in clear text that no redaction went over."""
 
 

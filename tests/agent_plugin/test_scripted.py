@@ -13,7 +13,7 @@ import yaml
 from agent_plugin.places import CONFIGS_DIR
 from agent_plugin.scripted import register_scripted_provider
 from agent_plugin.scripted_file import load_scripted, scripted_path
-from agent_plugin.tasks import load_tasks
+from agent_plugin.task_list import load_tasks
 from tests.agent_plugin.conftest import CALLS_LITELLM, ScriptModel, bash
 
 pytestmark = CALLS_LITELLM
