@@ -11,11 +11,11 @@ from recorder.files import Decision, Label, PinnedTask
 from recorder.integrity import TRAJECTORY, check_episode
 from recorder.paths import EpisodePaths
 from recorder.plain_files import hash_plain, is_plain, read_plain
-from recorder.records import End, EpisodeSummary, Header, Step
+from recorder.records import CheckScore, End, EpisodeSummary, Header, Step
 from recorder.redaction import Redactor
 from recorder.trajectory import parse_line, read_summary
 
-_TEXTS = ("final_script.py", "task/brief.md", "task/task.json")
+_TEXTS = ("final_script.py", "task/brief.md", "task/task.json", "task/checks.json", "task/rubric.json")
 """What an episode holds in clear text that no redaction went over."""
 
 
@@ -51,6 +51,11 @@ class Sample:
     @property
     def reward(self) -> float:
         return 1.0 if self.is_success else 0.0
+
+    @property
+    def score(self) -> CheckScore | None:
+        """Of the task's declared checks; None where there are none, and for an episode that never ended."""
+        return self.summary.score if self.summary else None
 
     @property
     def n_images(self) -> int:
