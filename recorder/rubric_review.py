@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pydantic import Field
+
 from recorder.agreement import fleiss_kappa, pairs_that_agree
 from recorder.records import SCHEMA_VERSION, Cost, Record, Request
 from recorder.rubric import Criterion, CriterionId, Rubric
@@ -48,11 +50,11 @@ class JudgeAnswer(Record):
     """Of the model, where its provider shows it. Nothing is read from it."""
     fault: str = ""
     """Why nothing of the answer is scored. Empty: see `verdicts` and `unscored`."""
-    verdicts: list[CriterionVerdict] = []
+    verdicts: list[CriterionVerdict] = Field(default_factory=list)
     """In the order of the rubric."""
-    unscored: dict[str, str] = {}
+    unscored: dict[str, str] = Field(default_factory=dict)
     """Criterion -> why this answer has no verdict on it."""
-    unknown_ids: list[str] = []
+    unknown_ids: list[str] = Field(default_factory=list)
     """Criteria in the answer that the rubric does not have."""
     images: list[SentImage]
     """In the order in which they were sent."""
@@ -202,7 +204,7 @@ class RubricReviewFile(Record):
     """All reviews of an episode."""
 
     schema_version: int = SCHEMA_VERSION
-    reviews: list[ModelReview] = []
+    reviews: list[ModelReview] = Field(default_factory=list)
 
 
 def pictures_of(renders: RendersFile) -> list[Render]:

@@ -56,9 +56,9 @@ def arguments_of(block: Block, tools: Sequence[Message]) -> str:
 
 
 def to_plain_chat(messages: Sequence[Message], tools: Sequence[Message]) -> list[Message]:
-    """Chat without tools: the system prompt tells how to call them, if there are any, and results of a turn are one user message.
+    """Chat without tools: the system prompt tells how to call them, and results of a turn are one user message.
 
-    Several servers' templates want the roles to alternate.
+    Where no tool is offered, nothing is told. Several servers' templates want the roles to alternate.
     """
     plain: list[Message] = []
     for message in messages:
