@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from harness.plain_text import plain
 from recorder.rubric_review import CriterionVerdict, Judgement
@@ -38,13 +38,18 @@ class ReadAnswer:
     unknown_ids: list[str] = field(default_factory=list)
 
 
+def _plain(value: Any) -> Any:
+    """JSON can spell what no text file can hold."""
+    return plain(value) if isinstance(value, str) else value
+
+
 class _Entry(BaseModel):
     """One member of the list; unknown keys are refused, as one could say the opposite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     id: str
-    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), BeforeValidator(_plain)]
     verdict: Judgement
 
 
@@ -66,6 +71,8 @@ def read_answer(text: str, criteria: Sequence[str]) -> ReadAnswer:
         entries = _entries(_said(text))
     except _Unreadable as why:
         return ReadAnswer(fault=str(why))
+    except RecursionError:
+        return ReadAnswer(fault="an object of the reply is nested too deep")
     ids = [_id_of(entry) for entry in entries]
     verdicts, unscored = [], {}
     for criterion in criteria:
@@ -74,7 +81,7 @@ def read_answer(text: str, criteria: Sequence[str]) -> ReadAnswer:
             verdicts.append(_verdict(criterion, own))
         except _Unreadable as why:
             unscored[criterion] = str(why)
-    unknown = dict.fromkeys(_short(id) for id in ids if id not in criteria)
+    unknown = dict.fromkeys(_short(id) for id in ids if id and id not in criteria)
     return ReadAnswer("", verdicts, unscored, list(unknown))
 
 
@@ -131,8 +138,6 @@ def _decoded(text: str, position: int, doubled: list[str]) -> tuple[dict[str, An
     """(the object that begins there, where it ends); `doubled` gets the keys that stand twice in it."""
     try:
         return json.JSONDecoder(object_pairs_hook=_noting(doubled)).raw_decode(text, position)
-    except RecursionError:
-        raise _Unreadable("an object of the reply is nested too deep") from None
     except ValueError as error:
         told = error.msg if isinstance(error, json.JSONDecodeError) else "a number in it is too long"
         raise _Unreadable(f"an object of the reply is not valid JSON: {told}") from error
@@ -164,7 +169,7 @@ def _verdict(criterion: str, own: list[Any]) -> CriterionVerdict:
         entry = _Entry.model_validate(own[0])
     except ValidationError as error:
         raise _Unreadable(_told(error)) from error
-    return CriterionVerdict(id=criterion, reason=plain(entry.reason), verdict=entry.verdict)
+    return CriterionVerdict(id=criterion, reason=entry.reason, verdict=entry.verdict)
 
 
 def _told(error: ValidationError) -> str:
