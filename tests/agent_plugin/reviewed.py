@@ -1,14 +1,18 @@
 """Episodes to review, made on the spot: a rubric, and pictures of one colour as renders. Starts no Blender."""
 
+import contextlib
 import hashlib
 import io
 import json
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
+from agent_plugin.cli import main
 from recorder.rubric import Criterion, Rubric
 from recorder.verification import Render, RendersFile
 
@@ -21,6 +25,29 @@ RUBRIC = Rubric(
 KINDS = ("hero", "turntable", "turntable", "shot", "elevation", "frame", "frame", "sheet", "animation")
 N_PICTURES = 7
 """Of KINDS: neither the sheet nor the film."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command came to."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def blendscribe(*arguments: object) -> Ended:
+    """`blendscribe review` in this process, where litellm is imported once."""
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["blendscribe", "review", *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        return Ended(int(ended.code or 0), out.getvalue(), err.getvalue())
+    finally:
+        sys.argv = before
+    raise AssertionError("the command came back without an exit status")
 
 
 def png(number: int) -> bytes:
