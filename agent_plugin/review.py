@@ -159,14 +159,23 @@ def _before(
         if review.is_asked_like(empty) and not stale:
             own = review
         elif review.model == empty.model and stale:
-            notes.append(f"{n} answers of {review.model} are replaced: {stale} than they were about")
+            notes.append(f"replaced: {counted(n, 'answer')} of {review.model}, as {stale} than then")
         else:
             others.append(review)
             if stale:
-                notes.append(f"{n} answers of {review.model} are stale and stay: {stale} than they were about")
+                notes.append(
+                    f"stale, and left as it is: {counted(n, 'answer')} of {review.model}, as {stale} than then"
+                )
             elif review.model == empty.model:
-                notes.append(f"{n} answers of {review.model} to another prompt, or with other parameters, stay beside")
+                notes.append(
+                    f"beside it: {counted(n, 'answer')} of {review.model} to another prompt, or with other parameters"
+                )
     return own, others
+
+
+def counted(n: int, noun: str) -> str:
+    """`1 answer`, `2 answers`."""
+    return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def sampling_parameters(model_kwargs: dict[str, Any], redactor: Redactor) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from agent_plugin.review import Reviewed
+from agent_plugin.review import Reviewed, counted
 from agent_plugin.spending import dollars
 from harness.plain_text import plain
 from recorder.rubric_review import CriterionResult, JudgeAnswer, ModelReview
@@ -74,8 +74,8 @@ def _figures(review: ModelReview, n_new: int) -> str:
     costs = [answer.cost for answer in review.answers]
     total = dollars(sum(cost.usd for cost in costs)) if all(cost.is_known for cost in costs) else "unknown"
     return (
-        f"{review.model}: score {score} over {review.judged_share:.0%} of the weight, from {len(review.answers)} "
-        f"answers ({n_new} new){kappa}; cost {total}"
+        f"{review.model}: score {score} over {review.judged_share:.0%} of the weight, from "
+        f"{counted(len(review.answers), 'answer')} ({n_new} new){kappa}; cost {total}"
     )
 
 

@@ -18,7 +18,7 @@ _NO_MODEL = "no model: name one with -m, or give a config that does, such as -c 
 
 
 def review(
-    folders: Annotated[list[Path], typer.Argument(help="Episodes, or runs: all their episodes.", metavar="EPISODE…")],
+    folders: Annotated[list[Path], typer.Argument(help="Episodes, or runs: all their episodes.", metavar="EPISODE")],
     model: Annotated[
         str | None,
         typer.Option(
@@ -54,7 +54,7 @@ def review(
         for folder, why in found.skipped.items():
             print(f"{folder}: passed over, {why}")
         n_good = sum(outcome.is_good for outcome in outcomes)
-        print(f"{n_good} of {len(outcomes)} episodes are answered and scored whole.")
+        print(f"Answered and scored whole: {n_good} of {len(outcomes)}.")
     if judge.stopped.is_set():
         raise typer.Exit(130)
     raise typer.Exit(0 if all(outcome.is_good for outcome in outcomes) else 1)

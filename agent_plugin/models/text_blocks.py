@@ -62,8 +62,8 @@ def to_plain_chat(messages: Sequence[Message], tools: Sequence[Message]) -> list
     """
     plain: list[Message] = []
     for message in messages:
-        if message["role"] == "system" and tools:
-            plain.append(message | {"content": f"{_said(message)}\n{tool_text(tools)}"})
+        if message["role"] == "system":
+            plain.append(message | {"content": f"{_said(message)}\n{tool_text(tools)}"} if tools else message)
         elif message["role"] == "assistant":
             plain.append({"role": "assistant", "content": _said(message)})
         elif plain and plain[-1]["role"] == "user":

@@ -35,7 +35,7 @@ def test_a_review(tmp_path: Path, script_model: ScriptModel) -> None:
     model = script_model({"text": GOOD, "reasoning": "I looked.", "expect": expect, "expect_images": N_PICTURES})
     ended = blendscribe(episode, "-m", model)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
-    assert "score 0.75 over 100% of the weight, from 1 answers (1 new); cost $0.0000" in ended.stdout
+    assert "score 0.75 over 100% of the weight, from 1 answer (1 new); cost $0.0000" in ended.stdout
     assert "Picture 1 shows it." in ended.stdout
     (review,) = reviews_of(episode).reviews
     (one,) = review.answers
@@ -164,7 +164,7 @@ def test_a_run_is_its_episodes(tmp_path: Path, script_model: ScriptModel) -> Non
     assert f"{folders[2]}: passed over, its task has no rubric" in ended.stdout
     assert f"{folders[3]}: passed over, handed in nothing to draw" in ended.stdout
     assert f"{folders[4]}: passed over, not finished" in ended.stdout
-    assert "2 of 2 episodes are answered and scored whole." in ended.stdout
+    assert "Answered and scored whole: 2 of 2." in ended.stdout
     (folders[3] / "scene.blend").write_text("")
     assert f"{folders[3]}: holds no renders: run `blendscribe verify`" in blendscribe(run, "-m", model).stderr
 
@@ -176,7 +176,7 @@ def test_several_models_stand_side_by_side(tmp_path: Path, script_model: ScriptM
     assert blendscribe(episode, "-m", one).returncode == 0
     assert blendscribe(episode, "-m", other).returncode == 0
     ended = blendscribe(episode, "-m", one, "-c", "model.model_kwargs.temperature=0.5")
-    assert f"note: 1 answers of {one} to another prompt, or with other parameters, stay beside" in ended.stdout
+    assert f"note: beside it: 1 answer of {one} to another prompt, or with other parameters" in ended.stdout
     reviews = reviews_of(episode).reviews
     assert [(review.model, review.score, len(review.answers)) for review in reviews] == [
         (one, 0.75, 1), (other, 0.25, 1), (one, 0.75, 1),
@@ -193,8 +193,8 @@ def test_stale_answers_are_replaced_and_that_is_said(tmp_path: Path, script_mode
     make_renders(episode, first=3)
     ended = blendscribe(episode, "-m", one)
     assert ended.returncode == 0
-    assert f"note: 2 answers of {one} are replaced: the renders are others than they were about" in ended.stdout
-    assert f"note: 1 answers of {other} are stale and stay: the renders are others" in ended.stdout
+    assert f"note: replaced: 2 answers of {one}, as the renders are others than then" in ended.stdout
+    assert f"note: stale, and left as it is: 1 answer of {other}, as the renders are others" in ended.stdout
     assert [(review.model, len(review.answers)) for review in reviews_of(episode).reviews] == [(other, 1), (one, 1)]
 
 

@@ -81,6 +81,8 @@ def test_every_route_carries_a_review(server: LoopbackServer, tmp_path: Path, wa
     else:
         assert [image.caption[: len(captions[0])] for image in seen] == captions
     assert exchange.request.tools == ()
+    assert [message.role for message in exchange.request.messages] == ["system", "user"]
+    assert "How to call a tool" not in exchange.request.messages[0].text
     assert not {"tools", "toolConfig", "tool_choice"} & set(exchange.body)
 
     review = review_of(episode)

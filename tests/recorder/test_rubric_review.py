@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from recorder.json_schemas import schema
 from recorder.records import Cost, Request
 from recorder.rubric import Criterion, Rubric
 from recorder.rubric_review import (
@@ -66,6 +67,14 @@ def test_it_survives_dump_and_load() -> None:
     assert RubricReviewFile.model_validate_json(file.model_dump_json()) == file
     with pytest.raises(ValidationError, match="surprise"):
         RubricReviewFile.model_validate(file.model_dump() | {"surprise": 1})
+
+
+def test_its_schema_takes_what_is_written() -> None:
+    """For other people's tools."""
+    import jsonschema
+
+    written = RubricReviewFile(reviews=[review(said(a="met"))]).model_dump(mode="json")
+    jsonschema.Draft202012Validator(schema("rubric_review")).validate(written)
 
 
 def test_what_three_answers_come_to() -> None:
