@@ -1,4 +1,4 @@
-"""A task's rubric: weighted criteria for one who sees the renders alone. Its review is in `verification.py`."""
+"""A task's rubric: weighted criteria for one who sees the renders alone. Its review is in `rubric_review.py`."""
 
 from typing import Annotated, Self
 
