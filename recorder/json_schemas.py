@@ -12,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from recorder.files import Decision, IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
+from recorder.rubric_review import RubricReviewFile
 
 DOCUMENTS: dict[str, tuple[str, Any]] = {
     "run": ("run.json", RunFile),
@@ -20,6 +21,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {
     "episode": ("episode.json", EpisodeSummary),
     "decision": ("verification/decision.json", Decision),
     "integrity": ("verification/integrity.json", IntegrityFile),
+    "rubric_review": ("verification/rubric_review.json", RubricReviewFile),
     "sample": ("samples/<name>/sample.json", SampleFile),
     "manifest": ("manifest.json", Manifest),
     "trajectory_row": ("train/agentic_trajectories*.jsonl, each line", TrajectoryRow),
