@@ -157,7 +157,7 @@ def test_a_folder_of_tasks_has_its_models(tmp_path: Path, monkeypatch: pytest.Mo
         assert str(caught.value) == f"No scripted model: there is no configs/{looked_for}.yaml. {shipped}"
     (tmp_path / "tasks/b/right.yaml").write_text("model: m")
     load_scripted.cache_clear()
-    with pytest.raises(ValueError, match=r"b/right\.yaml.*conversations"):
+    with pytest.raises(ValueError, match=r"(?s)b/right\.yaml.*conversations"):
         scripted_model("scripted/tasks/right")
 
 

@@ -6,6 +6,7 @@ import re
 import secrets
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,14 @@ def test_the_hunt_finds_what_is_not_hidden(planted: Planted) -> None:
     )
     assert "FOUND" in done.stdout, done.stdout + done.stderr
     assert all(f"{kind}/{name}.json" in done.stdout for kind in ("video", "scene") for name in ("checks", "rubric"))
+
+
+def test_what_is_installed_holds_no_checks() -> None:
+    """Installed packages can be read in an agent's shell: ready tasks, with checks and solutions, are none of them."""
+    packages = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    held = [PROJECT_DIR / package.replace(".", "/") for package in packages]
+    assert [str(folder) for folder in held if list(folder.glob("checks.json"))] == []
+    assert not any(package.startswith("configs.tasks") for package in packages)
 
 
 @pytest.mark.parametrize("level", ["bwrap", "landlock+seccomp"])

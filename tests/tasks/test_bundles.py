@@ -3,6 +3,7 @@
 Both models play every task, in one run. What `wrong` has to fail is in `expected_failures.yaml`: task -> ids of checks.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -30,17 +31,23 @@ Episodes = Mapping[tuple[str, str], EpisodeSummary]
 
 @pytest.fixture(scope="session")
 def episodes(tmp_path_factory: pytest.TempPathFactory) -> Episodes:
-    """(Task, `right` or `wrong`) -> how it ended."""
+    """(Task, `right` or `wrong`) -> how it ended. One that went off its script has no result; the output says why."""
     run = tmp_path_factory.mktemp("bundles") / "run"
     models = {name: f"scripted/tasks/{name}" for name in ("right", "wrong")}
     words = [TASKS, *(word for model in models.values() for word in ("-m", model)), "-o", run, "-w", 2]
     program = [sys.executable, "-c", "from agent_plugin.cli import main\nmain()", "run"]
-    done = subprocess.run([*program, *map(str, words)], capture_output=True, text=True, timeout=580)
+    done = subprocess.run(
+        [*program, *map(str, words)], capture_output=True, text=True, timeout=580, env={**os.environ, "COLUMNS": "200"}
+    )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     print(done.stdout)
     paths = {(task, name): RunPaths(run).episode(task, model, 1) for task in NAMES for name, model in models.items()}
-    assert not [key for key, episode in paths.items() if not episode.is_finished], done.stdout
-    return {key: read_summary(episode.summary) for key, episode in paths.items()}
+    return {key: read_summary(episode.summary) for key, episode in paths.items() if episode.is_finished}
+
+
+def ended(episodes: Episodes, task: str, model: str) -> EpisodeSummary:
+    assert (task, model) in episodes, f"{model} has no result for {task}: see what the run printed"
+    return episodes[task, model]
 
 
 def score_of(summary: EpisodeSummary) -> CheckScore:
@@ -72,7 +79,7 @@ def test_what_wrong_has_to_fail_is_known() -> None:
 @pytest.mark.parametrize("task", NAMES)
 def test_right_passes_everything(episodes: Episodes, task: str) -> None:
     """The harness's own execution and every check, also those that are not required; nothing is unknown."""
-    summary = episodes[task, "right"]
+    summary = ended(episodes, task, "right")
     assert (summary.verdict, summary.problems) == ("pass", []), summary.reason
     score = score_of(summary)
     assert (score.is_strict_pass, score.weighted, score.failed, score.not_judged) == (True, 1.0, [], [])
@@ -81,7 +88,7 @@ def test_right_passes_everything(episodes: Episodes, task: str) -> None:
 @pytest.mark.parametrize("task", NAMES)
 def test_wrong_fails_what_it_is_known_to_fail(episodes: Episodes, task: str) -> None:
     """And nothing else: not another check, and not the harness's own execution."""
-    summary = episodes[task, "wrong"]
+    summary = ended(episodes, task, "wrong")
     assert (summary.verdict, summary.problems) == ("fail", ["check_failed"]), summary.reason
     score = score_of(summary)
     assert (sorted(score.failed), score.not_judged) == (sorted(EXPECTED[task]), []), summary.reason
