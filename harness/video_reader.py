@@ -375,6 +375,7 @@ def _jail(agent: PythonEnvironment, program: Path, packages: Sequence[Path], *, 
             *(Bind(folder, f"/opt/packages-{number}") for number, folder in enumerate(packages)),
             Bind(given, "/opt/given"),
         ),
+        listed=(PROJECT_DIR,),  # where paths are the host's own, an import looks for `harness` in the folder above
         environment={
             "PATH": "/usr/bin:/bin",
             "HOME": HOME,
