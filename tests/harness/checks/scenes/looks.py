@@ -21,6 +21,14 @@ def modifiers() -> None:
     idle.modifiers.new("Array", "ARRAY").count = 1
     cut = cube("Cut", (12, 0, 0))
     cut.modifiers.new("Boolean", "BOOLEAN").object = ball("Cutter", (13, 1, 1), hide_render=True)
+    outline = [(0, 0), (2, 0), (2, 2), (1, 3), (0, 2)]
+    sides = [(i, (i + 1) % 5, (i + 1) % 5 + 5, i + 5) for i in range(5)]
+    missed = solid(
+        "Missed", [(24 + x, y, z) for z in (0, 1) for x, y in outline], [(4, 3, 2, 1, 0), (5, 6, 7, 8, 9), *sides]
+    )
+    missed.data.uv_layers.new(name="UVMap").uv[0].vector = (0.5, 0.5)
+    missed.data.set_sharp_from_angle(angle=1.0)
+    missed.modifiers.new("Boolean", "BOOLEAN").object = bpy.data.objects["Cutter"]
     weighted = cube("Weighted", (16, 0, 0))
     weighted.modifiers.new("WeightedNormal", "WEIGHTED_NORMAL")
     add("Plain", bpy.data.meshes.new("Plain"), (20, 0, 0))
