@@ -15,6 +15,8 @@ _INVISIBLE = {
     "VERTEX_WEIGHT_PROXIMITY", "COLLISION", "SURFACE", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "FLUID", "MESH_TO_VOLUME",
 }  # fmt: skip
 """Types whose effect may lie in what is not compared."""
+_BROUGHT_ALONG = {("BOOLEAN", "uvs")}
+"""What comes with a modifier that does nothing: a boolean takes over the UV layers of its cutter, cutting or not."""
 _MAX = 100
 
 
@@ -55,7 +57,7 @@ def modifier_effective(opened: OpenedScene, o: bpy.types.Object, parameters: dic
                 "name": modifier.name,
                 "type": modifier.type,
                 "is_on": is_on,
-                "changes": _changes(whole, without),
+                "changes": [c for c in _changes(whole, without) if (modifier.type, c) not in _BROUGHT_ALONG],
                 "is_visible_kind": modifier.type not in _INVISIBLE,
             }
         )

@@ -28,6 +28,7 @@ def modifiers() -> None:
     )
     missed.data.uv_layers.new(name="UVMap").uv[0].vector = (0.5, 0.5)
     missed.data.set_sharp_from_angle(angle=1.0)
+    bpy.data.objects["Cutter"].data.uv_layers.new(name="Brought along")
     missed.modifiers.new("Boolean", "BOOLEAN").object = bpy.data.objects["Cutter"]
     weighted = cube("Weighted", (16, 0, 0))
     weighted.modifiers.new("WeightedNormal", "WEIGHTED_NORMAL")
