@@ -232,6 +232,13 @@ def near() -> None:
     ball("Far", (1.5, 8, 0), radius=0.3)
 
 
+def clipped() -> None:
+    """A camera that draws nothing beyond 5 m."""
+    bpy.context.scene.camera = camera_at("Short", (0, 0, 0), (90, 0, 0), clip_end=5)
+    ball("Drawn", (-1, 4, 0), radius=0.3)
+    ball("Cut", (1, 6, 0), radius=0.3)
+
+
 def panorama() -> None:
     bpy.context.scene.camera = camera_at("Pano", (0, 0, 0), (90, 0, 0), type="PANO")
     cube("Cube", (0, 5, 0))
@@ -246,5 +253,6 @@ SCENES = {
     "camera": camera,
     "inside": inside,
     "near": near,
+    "clipped": clipped,
     "panorama": panorama,
 }
