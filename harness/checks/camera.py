@@ -65,7 +65,7 @@ class FrameRow(Row):
     share_inside: Share
     share_behind: Share
     fill: float | None
-    """Share of the picture that its outline covers, cut at the edges; None where part is behind the camera or clipped."""
+    """Share of the picture that its outline covers; None where part of it is behind the camera or clipped."""
 
 
 class InFrame(CheckType[FrameRow], AtFrame):
