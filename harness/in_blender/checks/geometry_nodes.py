@@ -53,8 +53,11 @@ def gn_input(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any
 
 
 def gn_output(opened: OpenedScene, o: bpy.types.Object, _: dict[str, Any]) -> dict[str, Any]:
-    geometry = opened.evaluated(o).evaluated_geometry()
-    mesh, points, curves = geometry.mesh, geometry.pointcloud, geometry.curves
+    try:
+        geometry = opened.evaluated(o).evaluated_geometry()
+        mesh, points, curves = geometry.mesh, geometry.pointcloud, geometry.curves
+    except TypeError:  # an empty, a camera: it has none, though an empty may instance a collection
+        mesh = points = curves = None
     return {
         "vertices": len(mesh.vertices) if mesh else 0,
         "faces": len(mesh.polygons) if mesh else 0,
