@@ -213,8 +213,8 @@ def _result(declared: DeclaredCheck, session: _Session | None, problem: str) -> 
     reason = problem or (session.culprits.get(declared.id) or session.reason if session else "")
     try:
         verdict = _verdict(declared, messages, reason)
-    except (ValidationError, ValueError, ArithmeticError, KeyError) as error:
-        first = str(error).splitlines()[0]
+    except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration) as error:  # a ValidationError too
+        first = (str(error) or type(error).__name__).splitlines()[0]
         verdict = Verdict(outcome="unknown", message=f"What was measured does not hold together ({first})")
     parameters = declared.check.model_dump(mode="json", exclude_none=True)
     return CheckResult(

@@ -10,8 +10,11 @@ import pytest
 
 from agent_plugin.checks_file import load_checks
 from harness.checks.blend_header import NotABlend, read_header
+from harness.checks.check_type import Measured
+from harness.checks.declared import DeclaredCheck
 from harness.checks.report import CheckReport
 from harness.checks.run import run_checks
+from harness.checks.selectors import Selector
 from harness.checks.types import CHECK_TYPES
 from harness.settings import HarnessSettings
 from tests.bench.fuzz_blends import broken_promises, checked, damaged
@@ -140,6 +143,16 @@ def test_a_name_that_is_no_text_leaves_the_rest(tmp_path: Path) -> None:
     assert outcomes["base_color"].outcome == "pass"
     assert outcomes["shading"].message == "No object matches 'Drum'; wanted: at least 1."
     assert outcomes["material_assigned"].outcome == "fail"
+
+
+@pytest.mark.parametrize("declared", load_checks(CHECKS), ids=lambda declared: declared.id)
+def test_a_file_without_objects_is_judged(declared: DeclaredCheck) -> None:
+    """Where a target may be nothing, and nothing is there: no type passes, each says why."""
+    allowed = {"target": Selector(min=0)} if hasattr(declared.check, "target") else {}
+    check = declared.check.model_copy(update=allowed)
+    verdict = check.judge(Measured(rows=[], unmeasured=[], n_matched=0, n_hidden=0, n_frames=2))
+    assert verdict.outcome == ("fail" if check.name in {"distinct_meshes", "light"} else "unknown")
+    assert verdict.message
 
 
 def test_what_else_is_named_blend_is_called_by_its_name(tmp_path: Path) -> None:
