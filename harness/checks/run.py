@@ -34,6 +34,7 @@ LIMITS = Limits(timeout_seconds=120, max_file_mb=64, disk_mb=64, output_mb=16)
 """Of one Blender that measures. It has nothing to write but its shader cache, and one small picture."""
 _INSIDE = "/checked/scene.blend"
 _MAX_STARTS = 3
+_ITS_PLACE = re.compile(r"""(?:(?:blend )?file )?["']?[^ "']*/scene\.blend["']?""")
 
 
 def run_checks(
@@ -57,7 +58,7 @@ def run_checks(
         sha256 = "" if problem else _copy(file, copy)
         session = None if problem else _measure(copy, checks, settings, limits, seconds)
     if session and not session.facts:
-        problem = session.reason
+        problem = session.reason or f"What Blender says of '{file.name}' does not hold together"
     facts = session.facts if session else None
     findings = [*size_finding(size_mb, MAX_FILE_MB), *(findings_of(facts) if facts else [])]
     return CheckReport(
@@ -190,7 +191,7 @@ def _why_not_opened(run: BlenderRun, limits: Limits) -> str:
     if unreadable and isinstance(unreadable.get("why"), str):
         words = " ".join(unreadable["why"].split()).removeprefix("Error: ")
         # where it lay for Blender tells nobody anything
-        return f"Blender cannot open it: {re.sub(r'[^ ]*/scene.blend', 'the file', words)[:300]}"
+        return f"Blender cannot open it: {_ITS_PLACE.sub('the file', words)[:300]}"
     return f"Blender could not open it: {_why_stopped(run, limits) or 'it ended without a word'}"
 
 
@@ -212,8 +213,8 @@ def _result(declared: DeclaredCheck, session: _Session | None, problem: str) -> 
     reason = problem or (session.culprits.get(declared.id) or session.reason if session else "")
     try:
         verdict = _verdict(declared, messages, reason)
-    except (ValidationError, ValueError, ArithmeticError, KeyError) as error:
-        first = str(error).splitlines()[0]
+    except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration) as error:  # a ValidationError too
+        first = (str(error) or type(error).__name__).splitlines()[0]
         verdict = Verdict(outcome="unknown", message=f"What was measured does not hold together ({first})")
     parameters = declared.check.model_dump(mode="json", exclude_none=True)
     return CheckResult(

@@ -41,8 +41,12 @@ def main() -> None:
     from harness.in_blender.checks import file_facts, measuring
     from harness.in_blender.checks.opened import OpenedScene
 
-    facts = file_facts.read()  # before anything is evaluated
-    opened = OpenedScene()
+    try:
+        file_facts.name_readably()
+        facts = file_facts.read()  # before anything is evaluated
+        opened = OpenedScene()
+    except Exception as error:  # noqa: BLE001 - a damaged file: told as such, in one line
+        _end(pipe, "unreadable", why=f"what it holds cannot be read ({type(error).__name__}: {error})"[:_MAX_ERROR])
     pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
     measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
     _end(pipe, "finished", was_script_blocked=bool(bpy.app.autoexec_fail))

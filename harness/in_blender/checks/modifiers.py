@@ -9,6 +9,7 @@ import numpy as np
 from harness.in_blender.checks import values
 from harness.in_blender.checks.mesh_arrays import MeshArrays
 from harness.in_blender.checks.opened import OpenedScene, Unmeasurable
+from harness.in_blender.checks.own_modifiers import own_modifiers
 
 _INVISIBLE = {
     "WEIGHTED_NORMAL", "NORMAL_EDIT", "DATA_TRANSFER", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX",
@@ -24,7 +25,7 @@ def modifier_exists(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> 
     return {
         "stack": [
             {"name": m.name, "type": m.type, "show_viewport": m.show_viewport, "show_render": m.show_render}
-            for m in o.modifiers
+            for m in own_modifiers(o)
         ]
     }
 
@@ -33,14 +34,14 @@ no_unapplied_modifiers = modifier_exists
 
 
 def modifier_param(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
-    modifiers = [m for m in opened.evaluated(o).modifiers if m.type == parameters["modifier"]]
+    modifiers = [m for m in own_modifiers(opened.evaluated(o)) if m.type == parameters["modifier"]]
     found = [values.read(m, parameters["path"]) for m in modifiers]
     return {"labels": [m.name for m in modifiers], "values": found}
 
 
 def modifier_effective(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
     wanted = parameters["modifier"]
-    modifiers = [m for m in o.modifiers if wanted in (None, m.type)][:_MAX]
+    modifiers = [m for m in own_modifiers(o) if wanted in (None, m.type)][:_MAX]
     if not modifiers:
         return {"effects": []}
     whole = _state(opened, o)
