@@ -158,7 +158,7 @@ def add_surroundings() -> None:
 def add_stage() -> None:
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location, camera.data.lens = (5.2, -11.0, 3.6), 35
+    camera.location, camera.data.lens = (5.2, -11.0, 3.6), 32
     camera.rotation_euler = (Vector((0.25, 0, 2.75)) - camera.location).to_track_quat("-Z", "Y").to_euler()
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
     sun.rotation_euler, sun.data.energy = (0.7, 0.2, 0.4), 3
@@ -188,7 +188,7 @@ def break_meshes() -> None:
     bm.free()
     fence = objects["Fence"].data
     max(fence.vertices, key=lambda vertex: (round(vertex.co.z, 3), vertex.co.x, vertex.co.y)).co.x += 300
-    objects["Sack 2"].scale = (30, 30, 30)
+    objects["Sack 2"].scale = (12, 12, 12)
     objects["Weathervane"].location.z += 0.35
 
 

@@ -89,7 +89,7 @@ MUTATIONS = {
     "the camera begins behind the mill": ("S.camera.data.clip_start = 15", {"mill-in-view"}),
     "the camera looks away": ("aim('Camera', (5, -30, 3))", {"mill-in-view", "tree-rendered"}),
     "the camera is moved": ("move('Camera', y=-2)", {"camera-stays"}),
-    "the camera has another lens": ("S.camera.data.lens = 30", {"same-lens"}),
+    "the camera has another lens": ("S.camera.data.lens = 24", {"same-lens"}),
     "the camera is not active": ("S.camera = None", {"same-lens", "mill-in-view", "tree-rendered"}),
     "the cap is renamed": ("obj('Cap').name = 'Roof'", {"all-there", "mill-in-one-piece"}),
     "the gallery is taken out of the scene": ("unlink('Gallery')", SCENE | {"mill-in-one-piece", "cleared-out"}),
