@@ -8,7 +8,8 @@ from pathlib import Path
 from agent_plugin.checks_file import load_checks
 from agent_plugin.places import CONFIGS_DIR
 from agent_plugin.scripted_file import load_scripted
-from agent_plugin.tasks import Task, load_tasks
+from agent_plugin.task_list import load_tasks
+from agent_plugin.tasks import Task
 from harness.checks.declared import DeclaredCheck
 
 TASKS_DIR = CONFIGS_DIR / "tasks"

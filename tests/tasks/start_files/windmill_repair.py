@@ -1,4 +1,4 @@
-"""Writes start.blend beside it: a windmill, built well and then broken in a dozen places.
+"""Writes configs/tasks/windmill-repair/start.blend: a windmill, built well and then broken in a dozen places.
 
 Run it with the Blender interpreter and HOME=/tmp: a file keeps the home folder of its maker.
 """
@@ -12,6 +12,8 @@ import bpy  # first: it brings the two below
 # isort: split
 import bmesh
 from mathutils import Matrix, Vector
+
+START_FILE = Path(__file__).parents[3] / "configs/tasks/windmill-repair/start.blend"
 
 COLORS = {
     "Whitewash": (0.80, 0.78, 0.70),
@@ -217,4 +219,4 @@ add_stage()
 break_meshes()
 break_the_rest()
 bpy.context.preferences.filepaths.save_version = 0
-bpy.ops.wm.save_as_mainfile(filepath=str(Path(__file__).with_name("start.blend")), compress=True)
+bpy.ops.wm.save_as_mainfile(filepath=str(START_FILE), compress=True)

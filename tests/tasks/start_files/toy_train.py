@@ -1,4 +1,4 @@
-"""Writes start.blend beside it: a toy train with two wagons, and some things that its owner wants changed.
+"""Writes configs/tasks/toy-train/start.blend: a toy train of two wagons that its owner wants changed.
 
 Run it with the Blender interpreter and HOME=/tmp: a file keeps the home folder of its maker.
 """
@@ -11,6 +11,8 @@ import bpy  # first: it brings the two below
 # isort: split
 import bmesh
 from mathutils import Matrix, Vector
+
+START_FILE = Path(__file__).parents[3] / "configs/tasks/toy-train/start.blend"
 
 COLORS = {
     "Table beech": (0.62, 0.42, 0.24),
@@ -196,4 +198,4 @@ add_wagon("Wagon 2", "Toy blue", -0.53, train)
 add_stage()
 add_drive(train)
 bpy.context.preferences.filepaths.save_version = 0
-bpy.ops.wm.save_as_mainfile(filepath=str(Path(__file__).with_name("start.blend")), compress=True)
+bpy.ops.wm.save_as_mainfile(filepath=str(START_FILE), compress=True)

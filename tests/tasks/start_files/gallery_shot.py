@@ -1,4 +1,4 @@
-"""Writes start.blend beside it: a corner of a gallery without light and camera.
+"""Writes configs/tasks/gallery-shot/start.blend: a corner of a gallery without light and camera.
 
 Run it with the Blender interpreter and HOME=/tmp: a file keeps the home folder of its maker.
 """
@@ -12,6 +12,8 @@ import bpy  # first: it brings the two below
 # isort: split
 import bmesh
 from mathutils import Matrix, Vector
+
+START_FILE = Path(__file__).parents[3] / "configs/tasks/gallery-shot/start.blend"
 
 COLORS = {
     "Plaster": (0.72, 0.70, 0.66),
@@ -100,4 +102,4 @@ def add_gallery() -> None:
 bpy.ops.wm.read_factory_settings(use_empty=True)
 add_gallery()
 bpy.context.preferences.filepaths.save_version = 0
-bpy.ops.wm.save_as_mainfile(filepath=str(Path(__file__).with_name("start.blend")), compress=True)
+bpy.ops.wm.save_as_mainfile(filepath=str(START_FILE), compress=True)

@@ -1,9 +1,10 @@
-"""Writes start.blend beside it: a breakfast table without a single material.
+"""Writes configs/tasks/breakfast-materials/start.blend: a breakfast table without a single material.
 
 Run it with the Blender interpreter and HOME=/tmp: a file keeps the home folder of its maker.
 """
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import bpy  # first: it brings the two below
 # isort: split
 import bmesh
 from mathutils import Matrix, Vector
+
+START_FILE = Path(__file__).parents[3] / "configs/tasks/breakfast-materials/start.blend"
 
 
 def add(name: str, bm: bmesh.types.BMesh, location: tuple[float, float, float] = (0, 0, 0), turn: float = 0.0) -> None:
@@ -46,7 +49,9 @@ def box(bm: bmesh.types.BMesh, low: tuple[float, float, float], high: tuple[floa
     bmesh.ops.create_cube(bm, size=1, matrix=Matrix.Translation(middle) @ Matrix.Diagonal((*size, 1)))
 
 
-def bend_tube(bm: bmesh.types.BMesh, path: list[tuple[float, float, float]], radii: list[float], n: int = 12) -> None:
+def bend_tube(
+    bm: bmesh.types.BMesh, path: Sequence[tuple[float, float, float]], radii: list[float], n: int = 12
+) -> None:
     """Adds a closed tube along a path in the XZ plane: handles and spouts."""
     rings = []
     for i, (point, radius) in enumerate(zip(path, radii, strict=True)):
@@ -144,4 +149,4 @@ bpy.ops.wm.read_factory_settings(use_empty=True)
 add_still_life()
 add_stage()
 bpy.context.preferences.filepaths.save_version = 0
-bpy.ops.wm.save_as_mainfile(filepath=str(Path(__file__).with_name("start.blend")), compress=True)
+bpy.ops.wm.save_as_mainfile(filepath=str(START_FILE), compress=True)
