@@ -39,7 +39,7 @@ def draw(width: int, height: int, n_frames: int) -> Iterator[dict[str, Any]]:
         frames.append(frame)
         extent = measure_extent()
         corners += extent.corners
-        outsized |= dict.fromkeys(extent.outsized)
+        outsized |= dict.fromkeys(extent.outsized_names)
         if has_camera:
             yield _draw(f"scene camera '{scene.camera.name}'", frame)[0]
     if not corners:

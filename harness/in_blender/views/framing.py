@@ -1,6 +1,7 @@
 """Where things are, and where a camera has to stand so that they fill the picture."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ from mathutils import Matrix, Vector
 
 LENS_DEGREES = 40.0
 _MARGIN = 1.06
+_MARGIN_PARALLEL = 1.12
 _SMALLEST = 1e-5
 DRAWN_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"}
 _MAX_INSTANCES = 20_000
@@ -24,14 +26,18 @@ class Extent:
 
     boxes: list[tuple[str, np.ndarray]] = field(default_factory=list)
     """Object name and the corners [8, 3] of its box in the world, instances included; the largest first."""
-    outsized: list[str] = field(default_factory=list)
-    """Names of what is left out as far larger than the rest."""
+    outsized: list[tuple[str, np.ndarray]] = field(default_factory=list)
+    """The same of what is left out as far larger than the rest."""
     endless: list[str] = field(default_factory=list)
     """Names of what has coordinates that are no finite numbers."""
 
     @property
     def corners(self) -> list[np.ndarray]:
         return [corners for _, corners in self.boxes]
+
+    @property
+    def outsized_names(self) -> list[str]:
+        return list(dict.fromkeys(name for name, _ in self.outsized))
 
 
 def measure_extent() -> Extent:
@@ -51,7 +57,7 @@ def measure_extent() -> Extent:
     boxes = found.boxes
     boxes.sort(key=lambda named: size_of(named[1]), reverse=True)
     while len(boxes) > 1 and size_of(boxes[0][1]) > _OUTSIZED * size_of(together(boxes[1:])) > 0:
-        found.outsized.append(boxes.pop(0)[0])
+        found.outsized.append(boxes.pop(0))
     return found
 
 
@@ -97,6 +103,38 @@ def place(camera: bpy.types.Object, corners: np.ndarray, direction: Vector, aspe
     _stand(camera, corners, rotation, center, ((right - left) / 2, (upper - lower) / 2, back), z)
 
 
+def distance_around(
+    camera: bpy.types.Object, corners: np.ndarray, directions: Sequence[Vector], aspect: float
+) -> float:
+    """How far from the middle of the corners a camera has to be to see all of them from each direction."""
+    slope_x, slope_y = _slopes(camera, aspect)
+    distances = []
+    for direction in directions:
+        _, (x, y, z) = _seen_from(corners, direction.to_track_quat("Z", "Y").to_matrix())
+        distances.append(float(max((z + np.abs(x) / slope_x).max(), (z + np.abs(y) / slope_y).max())))
+    return max(distances)
+
+
+def place_at(camera: bpy.types.Object, corners: np.ndarray, direction: Vector, distance: float) -> None:
+    """Look at the middle of the corners from this distance."""
+    rotation = direction.to_track_quat("Z", "Y").to_matrix()
+    center, (_, _, z) = _seen_from(corners, rotation)
+    _stand(camera, corners, rotation, center, (0.0, 0.0, distance), z)
+
+
+def place_parallel(camera: bpy.types.Object, corners: np.ndarray, direction: Vector, aspect: float) -> float:
+    """Give an orthographic camera all corners to see; how many units its picture is wide."""
+    # seen from the top, the front is below, as on a plan
+    is_top = direction.z > 1 - _SMALLEST
+    rotation = Matrix.Identity(3) if is_top else direction.to_track_quat("Z", "Y").to_matrix()
+    center, (x, y, z) = _seen_from(corners, rotation)
+    margin = 2 * _MARGIN_PARALLEL
+    width = margin * max(np.abs(x).max(), np.abs(y).max() * aspect, _SMALLEST)
+    camera.data.ortho_scale = max(width, width / aspect)
+    _stand(camera, corners, rotation, center, (0.0, 0.0, 0.0), z)
+    return float(width)
+
+
 def _seen_from(corners: np.ndarray, rotation: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """The middle of the corners, and their places [3, n] about it in the axes of a camera."""
     center = (corners.min(axis=0) + corners.max(axis=0)) / 2
@@ -115,6 +153,6 @@ def _stand(
     """Put the camera at `at` (in its own axes, from the middle), and have it see from before the first corner on."""
     size = max(size_of(corners), _SMALLEST)
     back = max(at[2], z.max() + size / 2)
-    place_at = Vector(center) + rotation @ Vector((at[0], at[1], back))
+    point = Vector(center) + rotation @ Vector((at[0], at[1], back))
     camera.data.clip_start, camera.data.clip_end = max((back - z.max()) / 10, 1e-6), back - z.min() + 100 * size
-    camera.matrix_world = Matrix.Translation(place_at) @ rotation.to_4x4()
+    camera.matrix_world = Matrix.Translation(point) @ rotation.to_4x4()

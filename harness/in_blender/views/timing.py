@@ -1,7 +1,7 @@
 """What of a scene changes over time, and how to get from one frame to another."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import bpy
 
@@ -58,15 +58,18 @@ def run_through(scene: bpy.types.Scene, frames: list[int], seconds: float) -> It
         yield frame
 
 
-def camera_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Object | None:
-    """The camera of a frame: the one that the last marker before it binds (or the first marker), else the scene's."""
-    bound = sorted((m for m in scene.timeline_markers if m.camera), key=lambda m: m.frame)
-    if not bound:
-        return scene.camera
-    return next((m.camera for m in reversed(bound) if m.frame <= frame), bound[0].camera)
+def release_cameras(scene: bpy.types.Scene) -> Callable[[int], bpy.types.Object | None]:
+    """Markers that bind a camera put it back whenever a frame is drawn: afterwards none does.
 
-
-def release_cameras(scene: bpy.types.Scene) -> None:
-    """Markers that bind a camera put it back whenever a frame is drawn: afterwards none does."""
+    Returns what gives a frame's camera: that of the last marker before it (or of the first), else the scene's.
+    """
+    own = scene.camera
+    bound = sorted(((m.frame, m.camera) for m in scene.timeline_markers if m.camera), key=lambda cut: cut[0])
     for marker in scene.timeline_markers:
         marker.camera = None
+
+    def camera_at(frame: int) -> bpy.types.Object | None:
+        cameras = [camera for _, camera in bound]
+        return next((c for at, c in reversed(bound) if at <= frame), cameras[0] if cameras else own)
+
+    return camera_at
