@@ -28,7 +28,7 @@ LIMITS = Limits(timeout_seconds=240, max_file_mb=64, disk_mb=1024, output_mb=16,
 """Of a Blender that draws."""
 _INSIDE = "/drawn/scene.blend"
 _WHY_NOT = {
-    "empty": "nothing shows in it (what is flat has no thickness seen edge-on, what has no faces is not drawn)",
+    "empty": "nothing shows in it (not faces seen edge-on, edges without faces, or what is thinner than a pixel)",
     "even": "it is one even colour",
     "unreadable": "the picture that Blender wrote cannot be read",
 }
@@ -72,10 +72,8 @@ class Render(_Frozen):
     height: int
     sha256: str
     units_per_pixel: float | None = None
-    """Of an elevation, in Blender's units."""
     fps: float | None = None
     n_frames: int | None = None
-    """Of a film."""
 
 
 class Renders(_Frozen):

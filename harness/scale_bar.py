@@ -29,7 +29,7 @@ def scale_bar(units_per_pixel: float, width: int, unit_system: str, scale_length
         length = _round_up(least)
         return ScaleBar(f"{_number(length)} unit{'' if length == 1 else 's'}", length / units_per_pixel)
     metres = least * scale_length
-    size, name = next((unit for unit in units if metres >= unit[0] * 0.7), units[-1])
+    size, name = next((unit for unit in units if _round_up(metres / unit[0]) >= 1), units[-1])
     length = _round_up(metres / size)
     return ScaleBar(f"{_number(length)} {name}", length * size / scale_length / units_per_pixel)
 

@@ -75,7 +75,7 @@ def save_png(image: Image.Image, path: Path) -> None:
 
 def with_strip(image: Image.Image, label: str, bar: tuple[str, float] | None) -> Image.Image:
     """The picture with a dark strip below: the label at the left, the scale bar at the right."""
-    height = max(24, label_strip_height(image.width))
+    height = max(20, image.width // 28)
     framed = Image.new("RGB", (image.width, image.height + height), STRIP)
     framed.paste(image, (0, 0))
     draw, font, middle, indent = ImageDraw.Draw(framed), load_font(height), image.height + height // 2, height // 3

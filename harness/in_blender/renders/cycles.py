@@ -17,9 +17,11 @@ def use_cycles(scene: bpy.types.Scene, n_samples: int, seconds: float) -> None:
     cycles.device, cycles.feature_set, cycles.shading_system = "CPU", "SUPPORTED", False
     cycles.samples, cycles.use_adaptive_sampling, cycles.time_limit = n_samples, True, seconds
     cycles.seed, cycles.use_animated_seed, cycles.film_exposure = 0, False, 1.0
-    cycles.use_denoising = bool(bpy.app.build_options.openimagedenoise)
-    if cycles.use_denoising:
-        cycles.denoiser, cycles.denoising_use_gpu = "OPENIMAGEDENOISE", False
+    try:
+        cycles.denoiser = "OPENIMAGEDENOISE"
+        cycles.use_denoising, cycles.denoising_use_gpu = True, False
+    except TypeError:  # a build without it
+        cycles.use_denoising = False
     bpy.context.view_layer.cycles.use_denoising = True
     scene.render.film_transparent = not _has_pictured_sky(scene.world)
 

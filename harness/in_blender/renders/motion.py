@@ -123,7 +123,7 @@ class Motion:
 
     def _seen_by(self, frame: int) -> str:
         camera = None if self._framing else self._camera_at(frame)
-        return f"through the scene's camera '{camera.name}'" if camera else "from the front left"
+        return f"camera '{camera.name}'" if camera else "from the front left"
 
     def _draw_film(self, film: list[int]) -> None:
         scene = self._painter.scene

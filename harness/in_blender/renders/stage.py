@@ -15,6 +15,8 @@ _FAR = 2000.0
 """Farther from the origin than so many times its size, geometry shakes in single precision."""
 _ENDLESS = 1e15
 _OPAQUE_GLASS = 0.3
+_LIGHT = "paint.sl"
+"""The most even of Blender's studio lights: whatever its side, a surface is near its own colour."""
 Note = Callable[[str], None]
 
 
@@ -37,9 +39,11 @@ def show_true_colors(scene: bpy.types.Scene) -> None:
     shading.color_type, shading.cavity_type = "TEXTURE", "BOTH"
     shading.show_cavity = shading.show_shadows = True
     shading.use_dof = False
-    shading.studio_light, shading.use_world_space_lighting = "Default", False
+    shading.light, shading.studio_light = "STUDIO", _LIGHT
+    shading.use_world_space_lighting = False
     shading.object_outline_color = (0.0, 0.0, 0.0)
-    shading.shadow_intensity = 0.4
+    shading.shadow_intensity = 0.35
+    scene.display.matcap_ssao_samples = 16
     scene.display.light_direction = (0.45, 0.45, 0.77)
     for material in bpy.data.materials:
         color = base_color(material)
@@ -81,13 +85,20 @@ def _show_what_renders(scene: bpy.types.Scene) -> None:
         layer_collection.hide_viewport = layer_collection.holdout = layer_collection.indirect_only = False
         waiting += layer_collection.children
     for o in scene.objects:
-        o.hide_viewport, o.is_holdout = o.hide_render, False
+        o.hide_viewport, o.is_holdout = o.hide_render and not _hides_at_times(o), False
         if o.display_type in {"WIRE", "BOUNDS"}:  # Workbench would leave them out, Cycles draws them
             o.display_type = "TEXTURED"
         o.show_in_front = False
     for o in bpy.context.view_layer.objects:
         o.hide_set(False)
     bpy.context.view_layer.update()
+
+
+def _hides_at_times(o: bpy.types.Object) -> bool:
+    """Whether keyframes or a driver say when it is rendered."""
+    data = o.animation_data
+    curves = [*(data.action.fcurves if data.action else ()), *data.drivers] if data else []
+    return any(curve.data_path == "hide_render" for curve in curves)
 
 
 def _hide_endless(note: Note) -> None:

@@ -37,6 +37,8 @@ _ELEVATIONS = {
     "top": ("from the top (+Z)", Vector((0, 0, 1))),
 }
 _MAX_MORE_CAMERAS = 3
+_LEAST_PARTS = 3
+"""Of fewer things there is no closer picture: the others show each of them large."""
 _MOSTLY = 0.6
 """Of what is there; where less shows from outside, the scene is cut open as well."""
 _WIDEST = 4.0
@@ -147,7 +149,7 @@ class Stills:
         self._painter.draw(f"{name}.png", "shot", label, camera, self._sizes.within(self._sizes.shot))
 
     def _draw_shots(self) -> None:
-        part = densest_part(self._extent)
+        part = densest_part(self._extent) if len(self._extent.boxes) >= _LEAST_PARTS else None
         if part:
             directions = [direction_of(self._azimuth + turn, 22.0) for turn in (0, 40, -40, 80, -80, 180)]
             best, _ = clearest(self._extent, directions, [part.corners])
@@ -179,18 +181,20 @@ class Stills:
         size = self._sizes.shot
         for name, (words, direction) in _ELEVATIONS.items():
             width = place_parallel(self._parallel, self._corners, direction, size[0] / size[1])
-            label = f"{name} elevation, {words}, no perspective{self._more}"
+            label = f"{words}, orthographic{self._more}"
             per_pixel = width / size[0]
             self._painter.draw(f"{name}.png", "elevation", label, self._parallel, size, units_per_pixel=per_pixel)
 
     def _draw_turntable(self, n: int) -> None:
         size = self._sizes.turntable
+        if not n:
+            return
         azimuths = [360.0 * i / n for i in range(n)]
         directions = [direction_of(azimuth, _TURNTABLE_ELEVATION) for azimuth in azimuths]
         distance = distance_around(self._perspective, self._corners, directions, size[0] / size[1])
         for number, (azimuth, direction) in enumerate(zip(azimuths, directions, strict=True)):
             place_at(self._perspective, self._corners, direction, distance)
-            label = f"turntable at {azimuth:g} degrees, from the {side_of(azimuth)}{self._more}"
+            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees{self._more}"
             self._painter.draw(f"turntable_{number}.png", "turntable", label, self._perspective, size)
 
 

@@ -50,6 +50,8 @@ def measure_extent() -> Extent:
         if o.type in DRAWN_TYPES and instance.show_self and not o.hide_render:
             matrix = instance.matrix_world
             corners = np.array([matrix @ Vector(corner) for corner in o.bound_box])
+            if reach := _hair_length(o):
+                corners += np.sign(corners - corners.mean(axis=0)) * reach
             if np.isfinite(corners).all():
                 found.boxes.append((o.name, corners))
             else:
@@ -59,6 +61,12 @@ def measure_extent() -> Extent:
     while len(boxes) > 1 and size_of(boxes[0][1]) > _OUTSIZED * size_of(together(boxes[1:])) > 0:
         found.outsized.append(boxes.pop(0))
     return found
+
+
+def _hair_length(o: bpy.types.Object) -> float:
+    """How far the strands of particle systems may reach out of the object's box."""
+    systems = [system.settings for system in o.particle_systems]
+    return max((s.hair_length for s in systems if s.type == "HAIR" and s.render_type == "PATH"), default=0.0)
 
 
 def together(boxes: list[tuple[str, np.ndarray]]) -> np.ndarray:
