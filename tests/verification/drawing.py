@@ -56,7 +56,7 @@ class Drawn:
         rows, columns = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
         if not len(rows):
             return 0.0
-        return max(float(np.ptp(rows) + 1) / shown.shape[0], float(np.ptp(columns) + 1) / shown.shape[1])
+        return max(int(np.ptp(rows) + 1) / shown.shape[0], int(np.ptp(columns) + 1) / shown.shape[1])
 
     def is_cut(self, file: str) -> bool:
         """Whether the figure touches the edge of the picture."""

@@ -101,16 +101,8 @@ def test_the_same_scene_gives_the_same_bytes(made: Path) -> None:
 
 def test_nothing_says_where_or_when(made: Path) -> None:
     """No file holds a path, a user, a machine, a date or a program's name; PNGs hold pixels alone."""
-    words = [
-        str(made),
-        made.name,
-        "scene.blend",
-        socket.gethostname(),
-        getpass.getuser() + "@",
-        "/tmp",
-        "/opt",
-        "/home",
-    ]
+    words = [str(made), "scene.blend", "/tmp", "/opt", "/home", "/root"]
+    words += [word for word in (socket.gethostname(), getpass.getuser(), made.name) if len(word) > 4]
     words += ["Blender", "Lavf", "Lavc", "creation_time", "tEXt", "eXIf", "tIME", "pHYs"]
     for file in (made / "renders").iterdir():
         content = file.read_bytes()
