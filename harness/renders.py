@@ -53,7 +53,7 @@ class RenderRequest(BaseModel):
     """Frames to look at one by one where something moves."""
     n_film_frames: Annotated[int, Field(ge=2, le=MAX_FILM)] = 120
     """The most frames of the film; of a longer range every second, third, ... frame is drawn."""
-    seconds: Annotated[float, Field(gt=0, le=3600)] = 90.0
+    seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
     """What drawing may take in all; what is left out then is noted."""
 
 

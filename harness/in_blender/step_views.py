@@ -16,7 +16,7 @@ import numpy as np
 from mathutils import Vector
 
 from harness.in_blender.views.colors import show_base_colors
-from harness.in_blender.views.framing import add_camera, measure_extent, place, too_large
+from harness.in_blender.views.framing import add_camera, measure_extent, place, quoted
 from harness.in_blender.views.neutral import make_neutral, set_size, show_plain_colors
 from harness.in_blender.views.timing import frames_to_show, release_cameras, run_through
 
@@ -69,7 +69,9 @@ def _prepare(scene: bpy.types.Scene, width: int, height: int) -> None:
 
 
 def _label(outsized: list[str]) -> str:
-    return f"three-quarter view{too_large(outsized)}" if outsized else "three-quarter view of the whole scene"
+    if not outsized:
+        return "three-quarter view of the whole scene"
+    return f"three-quarter view; too large for it: {quoted(outsized)}"
 
 
 def _draw(label: str, frame: int) -> tuple[dict[str, Any], float]:

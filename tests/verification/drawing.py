@@ -56,7 +56,8 @@ class Drawn:
         rows, columns = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
         if not len(rows):
             return 0.0
-        return max(int(np.ptp(rows) + 1) / shown.shape[0], int(np.ptp(columns) + 1) / shown.shape[1])
+        sides = (np.ptp(rows) + 1) / shown.shape[0], (np.ptp(columns) + 1) / shown.shape[1]
+        return float(max(sides))
 
     def is_cut(self, file: str) -> bool:
         """Whether the figure touches the edge of the picture."""

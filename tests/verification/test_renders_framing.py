@@ -153,9 +153,9 @@ def test_an_empty_scene_has_no_pictures_and_a_reason(drawn: dict[str, Drawn], na
 
 
 def test_large_ground_is_drawn_but_not_framed(drawn: dict[str, Drawn]) -> None:
-    """What stands on a ground of half a kilometre is large in the picture, and the label says what is not framed."""
+    """What stands on a ground of half a kilometre is large in the picture, and a note says what is not framed."""
     pictures = drawn["a ground"]
-    assert pictures.label("hero.png").endswith("; too large for it: 'Ground'")
+    assert pictures.notes == "not framed, since far larger than the rest: 'Ground'"
     hero = pictures.pixels("hero.png")[..., :3].sum(axis=2)
     edges = np.abs(np.diff(hero, axis=1)) > 40
     assert np.ptp(np.flatnonzero(edges.any(axis=0))) > 0.3 * hero.shape[1]

@@ -71,6 +71,7 @@ class Motion:
     def draw(self, n_frames: int, n_film: int) -> None:
         """`n_frames` frames to look at, and a film of at most `n_film`."""
         scene = self._painter.scene
+        scene.display.shading.cavity_type = "SCREEN"  # a fifth less to compute
         film = film_frames(scene, n_film)
         shown = sorted({film[round(i * (len(film) - 1) / max(1, n_frames - 1))] for i in range(n_frames)})
         probe = film[round(_PROBE * (len(film) - 1))]

@@ -9,9 +9,10 @@ from mathutils import Vector
 from harness.in_blender.renders.painter import Painter
 from harness.in_blender.renders.viewpoints import (
     clearest,
-    cut_depth,
     densest_part,
+    depth_of,
     direction_of,
+    hidden,
     is_edge_on,
     side_of,
 )
@@ -22,8 +23,8 @@ from harness.in_blender.views.framing import (
     place,
     place_at,
     place_parallel,
+    quoted,
     together,
-    too_large,
 )
 
 _HERO_ELEVATION = 25.0
@@ -39,7 +40,7 @@ _ELEVATIONS = {
 _MAX_MORE_CAMERAS = 3
 _LEAST_PARTS = 3
 """Of fewer things there is no closer picture: the others show each of them large."""
-_MOSTLY = 0.6
+_MOSTLY = 0.4
 """Of what is there; where less shows from outside, the scene is cut open as well."""
 _WIDEST = 4.0
 """Sides of a picture are to each other at most so."""
@@ -59,21 +60,16 @@ class Sizes:
     def of(cls, scene: bpy.types.Scene, width: int) -> "Sizes":
         """All 4:3, of these shares of the hero's width, but for the scene's own cameras."""
         render = scene.render
-        wide, high = (
-            render.resolution_x * render.pixel_aspect_x,
-            render.resolution_y * render.pixel_aspect_y,
-        )
+        aspect = render.resolution_x * render.pixel_aspect_x / (render.resolution_y * render.pixel_aspect_y)
         hero, shot, turntable = ((_even(width * share), _even(width * share * 0.75)) for share in (1.0, 0.625, 0.5))
-        return cls(hero, shot, turntable, aspect=min(max(wide / high, 1 / _WIDEST), _WIDEST))
+        return cls(hero, shot, turntable, aspect=min(max(aspect, 1 / _WIDEST), _WIDEST))
 
     def within(self, size: tuple[int, int]) -> tuple[int, int]:
         """The size of what the scene's cameras show, as wide or as high as `size`."""
         width, height = size
-        return (
-            (width, _even(width / self.aspect))
-            if self.aspect > width / height
-            else (_even(height * self.aspect), height)
-        )
+        if self.aspect > width / height:
+            return width, _even(width / self.aspect)
+        return _even(height * self.aspect), height
 
 
 def _even(x: float) -> int:
@@ -86,7 +82,8 @@ class Stills:
     def __init__(self, painter: Painter, extent: Extent, sizes: Sizes, camera: bpy.types.Object | None) -> None:
         self._painter, self._extent, self._sizes, self._own = painter, extent, sizes, camera
         self._corners = together(extent.boxes)
-        self._more = too_large(extent.outsized_names)
+        if extent.outsized:
+            painter.note(f"not framed, since far larger than the rest: {quoted(extent.outsized_names)}")
         self._perspective, self._parallel = add_camera(painter.scene), _parallel_camera(painter.scene)
         corners = sorted(_CORNERS, key=lambda azimuth: self._away_from_camera(azimuth))
         directions = [direction_of(azimuth, _HERO_ELEVATION) for azimuth in corners]
@@ -106,9 +103,8 @@ class Stills:
         width, height = self._sizes.turntable
         size = (width // 4, height // 4)
         place(self._perspective, self._corners, self._direction, width / height)
-        return (
-            self._painter.path("trial.png") if self._painter.draw_quietly("trial.png", self._perspective, size) else ""
-        )
+        is_drawn = self._painter.draw_quietly("trial.png", self._perspective, size)
+        return self._painter.path("trial.png") if is_drawn else ""
 
     def draw(self, n_turntable: int) -> None:
         """All of them, what tells most first."""
@@ -125,12 +121,20 @@ class Stills:
         corners: np.ndarray,
         direction: Vector,
         label: str,
+        *,
         kind: str = "shot",
         size: tuple[int, int] | None = None,
-    ) -> bool:
+        cut: float | None = None,
+    ) -> None:
+        """`cut`: what is farther than this from the middle of the corners, towards the camera, is left out."""
         size = size or self._sizes.shot
         place(self._perspective, corners, direction, size[0] / size[1])
-        return self._painter.draw(f"{name}.png", kind, label + self._more, self._perspective, size)
+        if cut is not None:
+            center = (corners.min(axis=0) + corners.max(axis=0)) / 2
+            back = float((np.array(self._perspective.matrix_world.translation) - center) @ np.array(direction))
+            self._perspective.data.clip_start = max(self._perspective.data.clip_start, back - cut * 1.001)
+            label += ", cut open: what stands before it is left out"
+        self._painter.draw(f"{name}.png", kind, label, self._perspective, size)
 
     def _draw_cameras(self) -> None:
         scene = self._painter.scene
@@ -152,36 +156,27 @@ class Stills:
         part = densest_part(self._extent) if len(self._extent.boxes) >= _LEAST_PARTS else None
         if part:
             directions = [direction_of(self._azimuth + turn, 22.0) for turn in (0, 40, -40, 80, -80, 180)]
-            best, _ = clearest(self._extent, directions, [part.corners])
-            self._look("shot_closeup", part.corners, directions[best], f"closer, around {part.owners}")
+            best, seen = clearest(self._extent, directions, [part.corners])
+            cut = None if all(seen) else depth_of(part.corners, part.corners, directions[best])
+            self._look("shot_closeup", part.corners, directions[best], f"closer, around {part.owners}", cut=cut)
         self._look("shot_high", self._corners, direction_of(self._azimuth, _HIGH), "the whole scene from high above")
         low = next(a for a in (0.0, self._azimuth, 90.0) if a == 90.0 or self._shows(direction_of(a, _LOW)))
         self._look("shot_low", self._corners, direction_of(low, _LOW), f"the whole scene from the {side_of(low)}, low")
         if self._seen and sum(self._seen) < _MOSTLY * len(self._seen):
-            self._draw_section()
+            direction = direction_of(0.0, 35.0)
+            cut = max(
+                (depth_of(box, self._corners, direction) for box in hidden(self._extent, direction)), default=None
+            )
+            self._look("shot_section", self._corners, direction, "the whole scene from the front", cut=cut)
 
     def _shows(self, direction: Vector) -> bool:
         return not is_edge_on(self._corners, direction)
-
-    def _draw_section(self) -> None:
-        """With what stands before the nearest hidden thing cut away."""
-        direction = direction_of(0.0, 35.0)
-        depth = cut_depth(self._extent, direction)
-        if depth is None:
-            return
-        size, data = self._sizes.shot, self._perspective.data
-        place(self._perspective, self._corners, direction, size[0] / size[1])
-        center = (self._corners.min(axis=0) + self._corners.max(axis=0)) / 2
-        back = float((np.array(self._perspective.matrix_world.translation) - center) @ np.array(direction))
-        data.clip_start = max(data.clip_start, back - depth * 1.001)
-        label = f"from the front, cut open: what stands before the nearest hidden thing is left out{self._more}"
-        self._painter.draw("shot_section.png", "shot", label, self._perspective, size)
 
     def _draw_elevations(self) -> None:
         size = self._sizes.shot
         for name, (words, direction) in _ELEVATIONS.items():
             width = place_parallel(self._parallel, self._corners, direction, size[0] / size[1])
-            label = f"{words}, orthographic{self._more}"
+            label = f"{words}, orthographic"
             per_pixel = width / size[0]
             self._painter.draw(f"{name}.png", "elevation", label, self._parallel, size, units_per_pixel=per_pixel)
 
@@ -194,7 +189,7 @@ class Stills:
         distance = distance_around(self._perspective, self._corners, directions, size[0] / size[1])
         for number, (azimuth, direction) in enumerate(zip(azimuths, directions, strict=True)):
             place_at(self._perspective, self._corners, direction, distance)
-            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees{self._more}"
+            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees"
             self._painter.draw(f"turntable_{number}.png", "turntable", label, self._perspective, size)
 
 

@@ -57,15 +57,15 @@ def clearest(extent: Extent, directions: Sequence[Vector], targets: Sequence[np.
     return best, best_seen
 
 
-def cut_depth(extent: Extent, direction: Vector) -> float | None:
-    """How far towards the camera, from the middle of the scene, the nearest thing reaches that others hide."""
-    boxes = _spread(extent.corners)
-    hidden = [box for box in boxes if not _is_seen(box, direction, extent)]
-    if not hidden:
-        return None
-    corners = together(extent.boxes)
+def hidden(extent: Extent, direction: Vector) -> list[np.ndarray]:
+    """The boxes, of some of the things, that others hide in this direction."""
+    return [box for box in _spread(extent.corners) if not _is_seen(box, direction, extent)]
+
+
+def depth_of(box: np.ndarray, corners: np.ndarray, direction: Vector) -> float:
+    """How far towards the camera a box reaches from the middle of the corners."""
     center = (corners.min(axis=0) + corners.max(axis=0)) / 2
-    return max(float(((box - center) @ np.array(direction)).max()) for box in hidden)
+    return float(((box - center) @ np.array(direction)).max())
 
 
 def _spread(targets: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -79,12 +79,10 @@ def size_of(corners: np.ndarray) -> float:
     return float(np.linalg.norm(np.ptp(corners, axis=0)))
 
 
-def too_large(outsized: list[str]) -> str:
-    """What a label adds where something is not framed, or ''."""
-    if not outsized:
-        return ""
-    more = f" and {n} more" if (n := len(outsized) - _MAX_NAMES) > 0 else ""
-    return f"; too large for it: {', '.join(map(repr, outsized[:_MAX_NAMES]))}{more}"
+def quoted(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {n} more" if (n := len(names) - _MAX_NAMES) > 0 else ""
+    return ", ".join(map(repr, names[:_MAX_NAMES])) + more
 
 
 def add_camera(scene: bpy.types.Scene) -> bpy.types.Object:
