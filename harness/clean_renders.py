@@ -85,7 +85,7 @@ class Cleaned:
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    kind: Literal["picture", "film", "sheet", "finished"]
+    kind: Literal["started", "picture", "film", "sheet", "finished"]
     file: Annotated[str, Field(max_length=100)] = ""
     state: PictureState = "good"
 
@@ -144,11 +144,13 @@ def _run(given: Path, own: Path, settings: HarnessSettings, program: Path) -> tu
             answers.append(_Answer.model_validate(message))
         except ValidationError:
             continue
-    if any(answer.kind == "finished" for answer in answers):
+    said = {answer.kind for answer in answers}
+    if "started" not in said:
+        printed = ended.output.text().strip()[-500:]
+        why = ended.stopped_by or ended.signal_name or ended.returncode
+        raise SandboxFailed(f"The program that makes pictures clean did not start ({why}): {printed}")
+    if "finished" in said:
         return answers, ""
-    printed = ended.output.text().strip()[-300:]
-    if not answers and ended.stopped_by is None and "ModuleNotFoundError" in printed:
-        raise SandboxFailed(f"The program that makes pictures clean did not start: {printed}")
     return answers, f"making them clean stopped ({ended.stopped_by or ended.signal_name or ended.returncode})"
 
 

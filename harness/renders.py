@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.blender import BlenderRun, run_in_blender
 from harness.clean_renders import Cleaned, clean_renders
-from harness.folders import private_folder
+from harness.folders import private_folder, remove_folder
 from harness.render_messages import MAX_FILM, SaidRender, Told, one_line
 from harness.sandbox import Bind, Limits
 from harness.settings import HarnessSettings
@@ -94,6 +94,8 @@ def render_scene_file(
     Raises FileExistsError; OSError where the file cannot be read; InterpreterMissing, SandboxUnavailable or
     SandboxFailed where the machine fails. What is wrong with the file is a note.
     """
+    if keep.exists():
+        raise FileExistsError(f"'{keep}' exists: renders are never overwritten. Remove it, or name another folder.")
     with private_folder("drawn") as folder, private_folder("raw") as raw:
         copy, asked = folder / "scene.blend", folder / "request.json"
         shutil.copyfile(file, copy)
@@ -139,15 +141,29 @@ def finish_renders(
     Raises FileExistsError, or SandboxFailed.
     """
     keep.mkdir(parents=True)
-    told = Told(messages)
-    notes = [*told.notes, *([stopped] if stopped else [])]
+    try:
+        return _publish(Told(messages), raw, keep, settings, request, scene_sha256, stopped)
+    except BaseException:
+        remove_folder(keep)
+        raise
+
+
+def _publish(
+    told: Told,
+    raw: Path,
+    keep: Path,
+    settings: HarnessSettings,
+    request: RenderRequest,
+    scene_sha256: str,
+    stopped: str,
+) -> Renders:
     cleaned = Cleaned({}, {}, "")
     if told.renders:
         film = told.film_job(FILM)
         cleaned = clean_renders(told.jobs(), film, SHEET, raw=raw, destination=keep, settings=settings)
     renders = [_published(render, keep, cleaned) for render in told.renders if render.file in cleaned.sizes]
     renders += _film_and_sheet(told, keep, cleaned)
-    notes += _losses(told, cleaned)
+    notes = [*told.notes, *([one_line(stopped)] if stopped else []), *_losses(told, cleaned)]
     drawn = Renders(scene_sha256=scene_sha256, engine=request.engine, renders=renders, notes=notes)
     text = json.dumps(drawn.model_dump(mode="json"), indent=1, ensure_ascii=False)
     (keep / RENDERS_FILE).write_text(text + "\n", encoding="utf-8")

@@ -3,9 +3,9 @@
     python -I -S publish_renders.py RESULT_FD INPUT_FOLDER OUTPUT_FOLDER PACKAGE_FOLDER...
 
 INPUT_FOLDER holds the raw pictures and `request.json`: `pictures` [{raw, file, caption, strip, bar, may_be_empty}],
-`film` ({raws, file, fps} or null) and `sheet`, its file's name. A line of JSON answers each: `picture` (file, state:
-good, empty, even or unreadable), `film` and `sheet` (file), then `finished`. Only what is good is written; of
-pictures that may be empty all, where one is good.
+`film` ({raws, file, fps} or null) and `sheet`, its file's name. The answers are lines of JSON: `started`, a `picture`
+for each (file, state: good, empty, even or unreadable), `film` and `sheet` (file), `finished`. Only what is good is
+written; of pictures that may be empty all, where one is good.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def main() -> None:
     sys.path += [str(Path(__file__).resolve().parents[2]), *sys.argv[4:]]
     from harness.in_sandbox.clean_pictures import save_png, sheet_of
 
+    _answer(result_fd, "started")
     request = json.loads((given / "request.json").read_bytes())
     pictures = [(picture, _read(given / picture["raw"])) for picture in request["pictures"]]
     moving = [clean for picture, clean in pictures if picture["may_be_empty"]]

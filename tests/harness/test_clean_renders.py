@@ -7,6 +7,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from harness.clean_renders import Cleaned, FilmJob, PictureJob, clean_renders
+from harness.errors import SandboxFailed
 from harness.settings import HarnessSettings
 
 SETTINGS = HarnessSettings()
@@ -123,8 +124,8 @@ text = PngImagePlugin.PngInfo()
 text.add_text('Comment', 'secret')
 save = Image.new('RGB', (4, 4)).save
 {}
-answers = '{{"kind": "picture", "file": "white.png", "state": "good"}}\\n{{"kind": "finished"}}\\n'
-os.write(int(sys.argv[1]), answers.encode())
+for answer in ('"started"', '"picture", "file": "white.png", "state": "good"', '"finished"'):
+    os.write(int(sys.argv[1]), ('{{"kind": ' + answer + '}}\\n').encode())
 """
 
 
@@ -141,7 +142,16 @@ def test_a_program_that_was_taken_over_publishes_no_other_form(raw: Path, name: 
 def test_a_program_that_ends_early_is_told(raw: Path) -> None:
     """What it had not got to is missing, with the reason."""
     program = raw.with_name("program.py")
-    program.write_text("import os\nos._exit(3)\n")
+    answer = '{"kind": "started"}\\n'
+    program.write_text(f"import os, sys\nos.write(int(sys.argv[1]), b'{answer}')\nos._exit(3)\n")
     cleaned = clean(raw, job("white.png"), program=program)
     assert cleaned.sizes == {}
     assert cleaned.stopped == "making them clean stopped (3)"
+
+
+def test_a_program_that_does_not_start_is_a_failure_of_the_machine(raw: Path) -> None:
+    """Then nothing was wrong with the pictures."""
+    program = raw.with_name("program.py")
+    program.write_text("import nothing_of_this_name\n")
+    with pytest.raises(SandboxFailed, match=r"(?s)did not start.*nothing_of_this_name"):
+        clean(raw, job("white.png"), program=program)

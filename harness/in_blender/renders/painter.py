@@ -64,10 +64,6 @@ class Painter:
             return False
         return True
 
-    def left_out(self, file: str) -> None:
-        """Say at the end that the time did not suffice for it."""
-        self._late.append(file)
-
     def finish(self) -> None:
         """Tell what the time did not suffice for."""
         if self._late:

@@ -24,6 +24,7 @@ from harness.in_blender.views.framing import (
     place_at,
     place_parallel,
     quoted,
+    size_of,
     together,
 )
 
@@ -40,6 +41,7 @@ _ELEVATIONS = {
 _MAX_MORE_CAMERAS = 3
 _LEAST_PARTS = 3
 """Of fewer things there is no closer picture: the others show each of them large."""
+_AROUND = 0.2
 _MOSTLY = 0.4
 """Of what is there; where less shows from outside, the scene is cut open as well."""
 _WIDEST = 4.0
@@ -157,7 +159,8 @@ class Stills:
         if part:
             directions = [direction_of(self._azimuth + turn, 22.0) for turn in (0, 40, -40, 80, -80, 180)]
             best, seen = clearest(self._extent, directions, [part.corners])
-            cut = None if all(seen) else depth_of(part.corners, part.corners, directions[best])
+            beside = _AROUND * size_of(part.corners)  # things that reach out of the part are not cut in two
+            cut = None if all(seen) else beside + depth_of(part.corners, part.corners, directions[best])
             self._look("shot_closeup", part.corners, directions[best], f"closer, around {part.owners}", cut=cut)
         self._look("shot_high", self._corners, direction_of(self._azimuth, _HIGH), "the whole scene from high above")
         low = next(a for a in (0.0, self._azimuth, 90.0) if a == 90.0 or self._shows(direction_of(a, _LOW)))
