@@ -125,7 +125,8 @@ def densest_part(extent: Extent) -> Part | None:
 
 def _points() -> tuple[np.ndarray, np.ndarray]:
     """Vertices [n, 3] in the world, at most 200 of each object or instance, and the objects' names [n]."""
-    found, owners = [np.empty((0, 3))], [""][:0]
+    found: list[np.ndarray] = [np.empty((0, 3))]
+    owners: list[str] = []
     for instance in bpy.context.evaluated_depsgraph_get().object_instances:
         o = instance.object
         if o.type != "MESH" or not instance.show_self or o.hide_render or not len(o.data.vertices):
