@@ -19,7 +19,6 @@ from harness.in_blender.views.timing import release_cameras
 
 _SIMULATING_SHARE = 0.3
 _N_STILLS = 18
-_MAX_ERROR = 300
 
 
 def draw_renders(request: Mapping[str, Any], folder: str, send: Send) -> None:
@@ -29,11 +28,7 @@ def draw_renders(request: Mapping[str, Any], folder: str, send: Send) -> None:
     """
     scene = bpy.context.scene
     painter = Painter(scene, folder, send, request["seconds"])
-    try:
-        _draw_all(painter, request, send)
-    except Exception as error:  # noqa: BLE001 - a file of any origin: what came so far counts
-        words = " ".join(f"{type(error).__name__}: {error}".split()).replace(folder, "")
-        painter.note(f"drawing stopped: {words[:_MAX_ERROR]}")
+    painter.attempt("the scene", lambda: _draw_all(painter, request, send))
     painter.finish()
     send("renders_finished")
 
@@ -51,12 +46,13 @@ def _draw_all(painter: Painter, request: Mapping[str, Any], send: Send) -> None:
     if not clock.go(frame):
         painter.note(f"drawn is frame {scene.frame_current}: simulating takes too long to get to frame {frame} in time")
     if measure_extent().boxes:
-        _draw_stills(painter, request, sizes, camera_at)
+        painter.attempt("stills", lambda: _draw_stills(painter, request, sizes, camera_at))
     elif not is_moving:
         painter.note("the scene holds nothing that a render would show")
     if is_moving:
         show_true_colors(scene)
-        Motion(painter, clock, camera_at, sizes).draw(request["n_frames"], request["n_film_frames"])
+        motion = Motion(painter, clock, camera_at, sizes)
+        painter.attempt("what moves", lambda: motion.draw(request["n_frames"], request["n_film_frames"]))
 
 
 def _draw_stills(painter: Painter, request: Mapping[str, Any], sizes: Sizes, camera_at: CameraAt) -> None:

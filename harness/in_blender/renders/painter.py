@@ -25,6 +25,14 @@ class Painter:
     def seconds_left(self) -> float:
         return self._deadline - time.monotonic()
 
+    def attempt(self, what: str, draw: Callable[[], None]) -> None:
+        """Go on where something in a file of any origin makes this fail, and note why."""
+        try:
+            draw()
+        except Exception as error:  # noqa: BLE001 - what came so far counts, and what comes later
+            words = " ".join(f"{type(error).__name__}: {error}".split()).replace(self._folder, "")
+            self.note(f"{what} could not be drawn: {words[:_MAX_ERROR]}")
+
     def note(self, text: str) -> None:
         self._send("render_note", text=text)
 

@@ -112,10 +112,11 @@ class Stills:
         """All of them, what tells most first."""
         label = f"the whole scene from the {side_of(self._azimuth)}"
         self._look("hero", self._corners, self._direction, label, kind="hero", size=self._sizes.hero)
-        self._draw_cameras()
-        self._draw_shots()
-        self._draw_elevations()
-        self._draw_turntable(n_turntable)
+        self._painter.attempt("the scene's cameras", self._draw_cameras)
+        self._painter.attempt("a closer picture", self._draw_closeup)
+        self._painter.attempt("other shots", self._draw_shots)
+        self._painter.attempt("elevations", self._draw_elevations)
+        self._painter.attempt("the turntable", lambda: self._draw_turntable(n_turntable))
 
     def _look(
         self,
@@ -154,7 +155,7 @@ class Stills:
             self._painter.note(f"{name}.png shows the panoramic camera '{camera.name}' as one with a plain lens")
         self._painter.draw(f"{name}.png", "shot", label, camera, self._sizes.within(self._sizes.shot))
 
-    def _draw_shots(self) -> None:
+    def _draw_closeup(self) -> None:
         part = densest_part(self._extent) if len(self._extent.boxes) >= _LEAST_PARTS else None
         if part:
             directions = [direction_of(self._azimuth + turn, 22.0) for turn in (0, 40, -40, 80, -80, 180)]
@@ -162,6 +163,8 @@ class Stills:
             beside = _AROUND * size_of(part.corners)  # things that reach out of the part are not cut in two
             cut = None if all(seen) else beside + depth_of(part.corners, part.corners, directions[best])
             self._look("shot_closeup", part.corners, directions[best], f"closer, around {part.owners}", cut=cut)
+
+    def _draw_shots(self) -> None:
         self._look("shot_high", self._corners, direction_of(self._azimuth, _HIGH), "the whole scene from high above")
         low = next(a for a in (0.0, self._azimuth, 90.0) if a == 90.0 or self._shows(direction_of(a, _LOW)))
         self._look("shot_low", self._corners, direction_of(low, _LOW), f"the whole scene from the {side_of(low)}, low")

@@ -98,7 +98,7 @@ class Part:
 
 def densest_part(extent: Extent) -> Part | None:
     """Where most vertices are, each object counting alike; None where that is about the whole scene."""
-    points, owners = _points()
+    points, owners = _points(extent.outsized_names)
     if len(points) < _CELLS:
         return None
     low, high = np.percentile(points, (0.5, 99.5), axis=0)
@@ -123,13 +123,15 @@ def densest_part(extent: Extent) -> Part | None:
     return Part(corners, ", ".join(map(repr, named[:_MAX_OWNERS])) + more)
 
 
-def _points() -> tuple[np.ndarray, np.ndarray]:
+def _points(without: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Vertices [n, 3] in the world, at most 200 of each object or instance, and the objects' names [n]."""
     found: list[np.ndarray] = [np.empty((0, 3))]
     owners: list[str] = []
     for instance in bpy.context.evaluated_depsgraph_get().object_instances:
         o = instance.object
-        if o.type != "MESH" or not instance.show_self or o.hide_render or not len(o.data.vertices):
+        if o.type != "MESH" or o.name in without or not instance.show_self or o.hide_render:
+            continue
+        if not len(o.data.vertices):
             continue
         places = np.empty(len(o.data.vertices) * 3, dtype=np.float32)
         o.data.vertices.foreach_get("co", places)
