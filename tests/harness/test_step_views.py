@@ -301,6 +301,17 @@ def test_camera_of_an_animated_scene(session: StepSession) -> None:
     assert [(view.label, view.frame) for view in views] == [(CAMERA, f) for f in (1, 14, 27, 40)] + [(WHOLE, 1)]
 
 
+def test_a_markers_camera_does_not_replace_the_whole_scene(session: StepSession) -> None:
+    """A marker that binds a camera decides on the camera's views alone."""
+    code = (
+        f"{FACTORY}s = bpy.context.scene\ns.timeline_markers.new('cut', frame=1).camera = s.camera\n"
+        "s.camera.rotation_euler.z += 3.1416"
+    )
+    (whole,) = look(session, code).views
+    assert whole.label == WHOLE
+    assert 0.05 < figure(whole).mean() < 0.6
+
+
 def test_simulation_is_run_through(session: StepSession) -> None:
     """Later frames of a simulation show where things have fallen to."""
     code = EMPTY + (
