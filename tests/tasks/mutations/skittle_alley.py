@@ -128,11 +128,11 @@ MUTATIONS: dict[str, tuple[str, set[str]]] = {
         {"ball-rolls", "ball-arrives", "pins-fall"},
     ),
     # the picture
-    "the camera looks away": ("aim('Camera', (0, -9, 3))", {"seen-at-start", "seen-at-end", "alley-in-picture"}),
+    "the camera looks away": ("aim('Camera', (0, -9, 3))", {"seen-at-start", "in-picture-at-end", "alley-in-picture"}),
     "the camera sees the pins alone": ("obj('Camera').data.lens = 85", {"seen-at-start", "alley-in-picture"}),
-    "no camera": ("delete('Camera')", {"seen-at-start", "seen-at-end", "alley-in-picture"}),
-    "the camera drifts away": (drifts("Camera", "x", 6, 120), {"seen-at-end"}),
-    "a screen stands before the pins": ("add_cube('Screen', (2.2, -1.6, 0.8), 1.6)", {"seen-at-end"}),
+    "no camera": ("delete('Camera')", {"seen-at-start", "in-picture-at-end", "alley-in-picture"}),
+    "the camera drifts away": (drifts("Camera", "x", 6, 120), {"in-picture-at-end"}),
+    "a screen stands before the pins": ("add_cube('Screen', (1.6, -1.6, 0.8), 1.6)", {"seen-at-start"}),
 }
 
 HARMLESS: dict[str, str] = {
