@@ -152,7 +152,7 @@ MUTATIONS: dict[str, tuple[str, set[str]]] = {
 HARMLESS: dict[str, str] = {
     "a longer bow": each_key("Cuckoo", "k.co.y *= 1.3", "rotation_euler"),
     "another wood": "set_socket('Case', 'Base Color', (0.4, 0.2, 0.1, 1))",
-    "a cat on the wall": "add_cube('Picture', (0.8, -0.01, 1.7), 0.02)",
+    "a picture on the wall": "add_cube('Picture', (0.8, -0.01, 1.7), 0.02)",
     "a shorter lens": "obj('Camera').data.lens = 37",
     "the swing is a little wider": each_key("Pendulum", "k.co.y *= 1.05"),
     "quaternions for the bird's head": "obj('Cuckoo head').rotation_mode = 'QUATERNION'",

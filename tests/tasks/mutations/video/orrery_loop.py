@@ -29,7 +29,7 @@ MUTATIONS: dict[str, tuple[str, set[str]]] = {
     ),
     "the Earth is hidden": ("obj('Earth').hide_render = True", {"parts", "earth-in-time", "seen"}),
     "the base is in no collection": ("unlink('Base')", {"parts", "stands", "stands-still", "all-in-picture"}),
-    "the Post is a bone": ("obj('Post').name = 'Pole'", {"parts"}),
+    "the post is called Pole": ("obj('Post').name = 'Pole'", {"parts"}),
     # colours and sizes
     "all of brass": (
         "for o in D.objects:\n    if o.type == 'MESH': o.data.materials[0] = D.materials['Brass']",
