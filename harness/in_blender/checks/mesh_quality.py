@@ -8,7 +8,7 @@ from mathutils.kdtree import KDTree
 
 from harness.in_blender.checks.mesh_arrays import MeshArrays, components, shells_of
 from harness.in_blender.checks.opened import OpenedScene, Unmeasurable, tree_of
-from harness.in_blender.checks.solids import Solid, contains_point
+from harness.in_blender.checks.solids import Solid, share_of_vertices_inside
 
 _MAX_SPOTS = 8
 _MAX_VERTICES = 300_000
@@ -179,11 +179,12 @@ def _pinched(mesh: MeshArrays) -> np.ndarray:
 
 
 def _inward_shells(mesh: MeshArrays) -> int:
-    """Closed shells of negative volume that are no cavity of another one."""
+    """Closed shells of negative volume that are no cavity of another one: a cavity lies inside it as a whole, while a
+    part that is stuck into another one may begin there."""
     shells = [Solid("", shell) for shell in shells_of(mesh)]
     outer = [shell for shell in shells if shell.mesh.volume > 0]
     inward = [shell for shell in shells if shell.mesh.volume < 0]
-    return sum(not any(contains_point(o, shell.mesh.points[0]) for o in outer) for shell in inward)
+    return sum(not any(share_of_vertices_inside(shell, o) == 1 for o in outer) for shell in inward)
 
 
 def _places(mesh: MeshArrays) -> np.ndarray:

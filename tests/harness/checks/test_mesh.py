@@ -42,6 +42,7 @@ CASES = [
     case("normals_consistent", "NegativeApplied", "fail", "inwards"),
     case("normals_consistent", "MirrorModifier", "pass"),
     case("normals_consistent", "Hollow", "pass"),  # the cavity has to look inwards
+    case("normals_consistent", "StuckIn", "fail", "1 shell looks inwards"),  # it only begins inside the other one
     case("normals_consistent", "Plane", "unknown", "open"),
     case("degenerate_faces", "Cube", "pass"),
     case("degenerate_faces", "Degenerate", "fail", "1 degenerate faces (of 2)"),

@@ -4,6 +4,7 @@ import math
 
 import bmesh
 import bpy
+from mathutils import Matrix
 
 from tests.harness.checks.scenes.making import add, ball, cube, plane, solid
 
@@ -69,6 +70,13 @@ def normals() -> None:
     mirrored.modifiers.new("Mirror", "MIRROR").use_clip = True
     hollow = ball("Hollow", (22, 30, 0))
     hollow.modifiers.new("Solidify", "SOLIDIFY").thickness = 0.2
+    stuck = bmesh.new()
+    bmesh.ops.create_cube(stuck, size=2)
+    inwards = bmesh.ops.create_cube(stuck, size=2, matrix=Matrix.Translation((1, 1, 1)))["verts"]
+    bmesh.ops.reverse_faces(stuck, faces=list({face for vertex in inwards for face in vertex.link_faces}))
+    mesh = bpy.data.meshes.new("StuckIn")
+    stuck.to_mesh(mesh)
+    add("StuckIn", mesh, (28, 30, 0))
 
 
 def half_box() -> tuple[list[tuple[float, float, float]], list[list[int]]]:
