@@ -11,6 +11,7 @@ _MAX_LINE = 400
 _CHATTER = re.compile(
     r"""^\s*$
     | ^Fra:\s*\d | ^Append\ frame | ^\s*Time:\s\d\d: | ^Saving: | ^Saved: | ^Read\ prefs | ^Blender\ quit
+    | ^bake:\ frame\ \d+\ ::\ \d+$
     | EGL\ Error | EGL_BAD_MATCH | libEGL\ warning | ^MESA
     | ^Info:\ (Total|Blender)\ """,
     re.VERBOSE,

@@ -9,6 +9,7 @@ Saving: output.mp4
 Saved: '/tmp/x.png'
 Read prefs: "/nowhere/userpref.blend"
 Blender quit
+bake: frame 12 :: 120
 EGL Error (0x3009): EGL_BAD_MATCH: Arguments are inconsistent
 libEGL warning: DRI2: failed to authenticate
 
@@ -22,7 +23,7 @@ def test_chatter_of_blender_is_left_out() -> None:
 
 def test_own_lines_that_look_alike_are_kept() -> None:
     """A script's own sentence about saving or time is kept."""
-    lines = ("I am saving: the best", "Frames: 48", "Total Time: 3", "Fraction: 2")
+    lines = ("I am saving: the best", "Frames: 48", "Total Time: 3", "Fraction: 2", "bake: frame 3 is odd")
     assert shorten_log("\n".join(lines)).lines == lines
 
 
