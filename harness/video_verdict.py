@@ -93,20 +93,24 @@ class VideoVerdict:
         return self.result.to_json() | {"scene_render": self.render.to_json() if self.render else None}
 
 
-def judge_video(script: str, workspace: Path, settings: HarnessSettings, *, keep_video: Path) -> VideoVerdict:
+def judge_video(
+    script: str, workspace: Path, settings: HarnessSettings, *, keep_video: Path, keep_scene: Path | None = None
+) -> VideoVerdict:
     """Run `script` in `workspace` (clean: nothing but script and start file) and judge it; the video is kept.
 
+    So is, with `keep_scene`, the scene that the script left, if it ended well and Blender could save it.
     Raises HarnessError for what is not the script's doing.
     """
     with private_folder("judged") as folder:
-        result = execute(script, workspace, settings, keep_video=keep_video, keep_scene=folder / _SCENE)
+        scene = keep_scene or folder / _SCENE
+        result = execute(script, workspace, settings, keep_video=keep_video, keep_scene=scene)
         if not result.ok or result.video is None:
             return VideoVerdict(result, None)
         if not result.is_whole:
             return VideoVerdict(replace(result, problems=(*result.problems, _not_finished())), None)
-        if not (folder / _SCENE).is_file():
+        if not scene.is_file():
             return VideoVerdict(replace(result, problems=(*result.problems, _not_saved())), None)
-        render = render_scene(folder / _SCENE, keep_video, result, settings)
+        render = render_scene(scene, keep_video, result, settings)
     problems = (*result.problems, *render.problems)
     return VideoVerdict(replace(result, problems=problems, scene=render.scene or result.scene), render)
 

@@ -1,11 +1,12 @@
-"""Measures what declared checks ask of a .blend. Trusted code; nothing in the file runs.
+"""Examines a .blend: what it brings along, its scene state, what checks ask. Trusted code; nothing in the file runs.
 
     python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE
 
-The request is JSON: `seconds` for each check and frame, and `checks`, a list of `{id, type, parameters, frames,
-changes_scene}`. The file was made by untrusted code and
-is opened with its scripts off. Messages: `opened` (version, what the file brings along), one `measured` a check and
-frame, `finished`. No opinion here: the verdicts are given outside.
+The request is JSON: `seconds` for each check and frame; `checks`, a list of `{id, type, parameters, frames,
+changes_scene}`; `state`, whether the canonical scene state is wanted. The file was made by untrusted code and is opened
+with its scripts off, anew after the state was read: neither part sees what the other did.
+Messages: `opened` (version, what the file brings along), `state`, one `measured` a check and frame, `checked`,
+`finished`. No opinion here: the verdicts are given outside.
 """
 
 import json
@@ -31,6 +32,27 @@ def main() -> None:
     bpy.context.preferences.filepaths.use_scripts_auto_execute = False
     pipe.send("started", version=list(bpy.app.version))
     begun = time.perf_counter()
+    _open(pipe, scene_file)
+    from harness.in_blender.checks import file_facts, measuring
+    from harness.in_blender.checks.opened import OpenedScene
+
+    facts = file_facts.read()  # before anything is evaluated
+    opened = OpenedScene()
+    pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
+    if request["state"]:
+        _send_state(pipe)
+        if request["checks"]:
+            _open(pipe, scene_file)
+            opened = OpenedScene()
+    measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
+    pipe.send("checked")
+    _end(pipe, "finished", was_script_blocked=bool(bpy.app.autoexec_fail))
+
+
+def _open(pipe: ResultPipe, scene_file: str) -> None:
+    """The file as it was saved; ends the process where Blender cannot open it."""
+    import bpy
+
     try:
         bpy.ops.wm.open_mainfile(filepath=scene_file, load_ui=False, use_scripts=False)
     except RuntimeError as error:
@@ -38,14 +60,16 @@ def main() -> None:
     if os.path.realpath(bpy.data.filepath) != os.path.realpath(scene_file) or not bpy.data.scenes:
         _end(pipe, "unreadable", why="Blender opened no scene from it")
     bpy.context.preferences.system.use_gpu_subdivision = False
-    from harness.in_blender.checks import file_facts, measuring
-    from harness.in_blender.checks.opened import OpenedScene
 
-    facts = file_facts.read()  # before anything is evaluated
-    opened = OpenedScene()
-    pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
-    measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
-    _end(pipe, "finished", was_script_blocked=bool(bpy.app.autoexec_fail))
+
+def _send_state(pipe: ResultPipe) -> None:
+    """The canonical state, or why it cannot be read."""
+    from harness.in_blender.scene_state import scene_state
+
+    try:
+        pipe.send("state", state=scene_state())
+    except Exception as error:  # noqa: BLE001 - odd data must not keep the checks from being made
+        pipe.send("no_state", why=f"{type(error).__name__}: {error}"[:_MAX_ERROR])
 
 
 def _end(pipe: ResultPipe, kind: str, **content: Any) -> None:

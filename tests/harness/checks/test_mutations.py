@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from harness.checks.run import _result, _Session, request_of
+from harness.checks.opened_file import OpenedFile, request_of
+from harness.checks.run import _result
 from harness.checks.verdict import Outcome
 from tests.harness.checks.judging import Case, Judge, run_in_plain_blender
 
@@ -121,7 +122,7 @@ DECLARED = {
 def outcomes(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Outcome]]:
     """Mutation -> check -> outcome."""
     folder = tmp_path_factory.mktemp("mutations")
-    (folder / "request.json").write_text(json.dumps(request_of(list(DECLARED.values()))))
+    (folder / "request.json").write_text(json.dumps(request_of(list(DECLARED.values()))["checks"]))
     words = [judge.folder / "good.blend", folder / "request.json", folder / "out.json"]
     run_in_plain_blender("measure_mutations.py", *words)
     found = {}
@@ -130,8 +131,8 @@ def outcomes(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         for message in messages:
             if message["kind"] == "measured":
                 by_id.setdefault(message["id"], []).append(message)
-        session = _Session(messages=by_id)
-        found[mutation] = {name: _result(declared, session, "").outcome for name, declared in DECLARED.items()}
+        opened = OpenedFile(messages=by_id)
+        found[mutation] = {name: _result(declared, opened, "").outcome for name, declared in DECLARED.items()}
     return found
 
 
