@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from agent_plugin.commands.check import check
+from agent_plugin.commands.decide import decide
 from agent_plugin.commands.doctor import doctor
 from agent_plugin.commands.export import export
 from agent_plugin.commands.loopback import loopback
@@ -27,6 +28,7 @@ app.command()(run)
 app.command()(replay)
 app.command()(check)
 app.command()(verify)
+app.command()(decide)
 app.command()(export)
 app.command()(loopback)
 

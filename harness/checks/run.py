@@ -85,6 +85,22 @@ def examine(file: Path, wanted: Wanted, settings: HarnessSettings, limits: Limit
     return Examination(report, opened.state, problem or opened.why_no_state)
 
 
+def unjudged(name: str, checks: Sequence[DeclaredCheck], why: str) -> CheckReport:
+    """The report on a file that is not there: every check is unknown for that reason."""
+    return CheckReport(
+        file=name,
+        sha256="",
+        error=why,
+        blender_version=None,
+        findings=[],
+        checks=[_result(check, OpenedFile(), why) for check in checks],
+        isolation="",
+        n_starts=0,
+        open_seconds=0.0,
+        seconds=0.0,
+    )
+
+
 def _refusal(file: Path, size_mb: float) -> str:
     """Why Blender is not started for this file, or ''."""
     try:
