@@ -72,7 +72,7 @@ def copy(tmp_path: Path) -> Copy:
     """Makes a copy of an episode to spoil."""
 
     def make(episode: Path) -> Path:
-        return Path(shutil.copytree(episode, tmp_path / "copy" / episode.parents[4].name))
+        return Path(shutil.copytree(episode, tmp_path / "copy" / episode.parents[3].name))
 
     return make
 
