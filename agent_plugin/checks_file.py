@@ -1,4 +1,4 @@
-"""Reads a checks.json: every fault with the check's id, the field, and what is allowed there."""
+"""Reads declared checks: every fault with the check's id, the field, and what is allowed there."""
 
 import difflib
 import json
@@ -7,32 +7,38 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent_plugin.faults import BadInput, Fault, bad_input, faults_of
+from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_json
 from harness.checks.check_type import CheckType
 from harness.checks.declared import DeclaredCheck
 from harness.checks.types import CHECK_TYPES
 
 MAX_CHECKS = 500
-_MAX_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 
 
 def load_checks(path: Path) -> list[DeclaredCheck]:
     """The checks of a file, in order. Raises BadInput with every fault."""
-    raw = _read(path)
+    return parse_checks(read_json(path, MAX_BYTES), str(path))
+
+
+def parse_checks(raw: Any, file: str, place: str = "") -> list[DeclaredCheck]:
+    """The checks of JSON values that stand at `place` of `file`. Raises BadInput with every fault."""
     if not isinstance(raw, list) or not raw:
-        raise bad_input("must hold a list of checks, at least one", file=str(path))
+        raise bad_input("must hold a list of checks, at least one", file=file, place=place)
     if len(raw) > MAX_CHECKS:
-        raise bad_input(f"holds {len(raw)} checks; the most is {MAX_CHECKS}", file=str(path))
+        raise bad_input(f"holds {len(raw)} checks; the most is {MAX_CHECKS}", file=file, place=place)
     faults: list[Fault] = []
     checks: list[DeclaredCheck] = []
     seen: dict[str, int] = {}
     for number, entry in enumerate(raw):
-        check, found = _validate(entry, str(path), number)
+        check, found = _validate(entry, file, f"{place}[{number}]")
         faults += found
         name = entry.get("id") if isinstance(entry, dict) else None
         if isinstance(name, str):
             if name in seen:
-                faults.append(Fault(str(path), f"[{number}].id", f"'{name}' is taken already, by [{seen[name]}]"))
+                faults.append(
+                    Fault(file, f"{place}[{number}].id", f"'{name}' is taken already, by {place}[{seen[name]}]")
+                )
             seen.setdefault(name, number)
         checks += [check] if check else []
     if faults:
@@ -40,31 +46,9 @@ def load_checks(path: Path) -> list[DeclaredCheck]:
     return checks
 
 
-def _read(path: Path) -> Any:
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise bad_input(f"is larger than {_MAX_BYTES >> 20} MiB", file=str(path))
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_doubles)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
-    except (ValueError, RecursionError) as error:
-        raise bad_input(f"not valid JSON ({error})", file=str(path)) from error
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """json takes the last of two equal keys without a word."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key '{key}' stands in it twice")
-        found[key] = value
-    return found
-
-
-def _validate(entry: Any, file: str, number: int) -> tuple[DeclaredCheck | None, list[Fault]]:
+def _validate(entry: Any, file: str, place: str) -> tuple[DeclaredCheck | None, list[Fault]]:
     name = entry.get("id") if isinstance(entry, dict) else None
-    place = f"[{number}] ({name})" if isinstance(name, str) else f"[{number}]"
+    place = f"{place} ({name})" if isinstance(name, str) else place
     if not isinstance(entry, dict):
         return None, [Fault(file, place, f"a check must be a mapping, not {type(entry).__name__}")]
     parameters, faults = _parameters(entry, file, place)

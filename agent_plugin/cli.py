@@ -11,6 +11,7 @@ from agent_plugin.commands.doctor import doctor
 from agent_plugin.commands.export import export
 from agent_plugin.commands.loopback import loopback
 from agent_plugin.commands.replay import replay
+from agent_plugin.commands.review import review
 from agent_plugin.commands.run import run
 from agent_plugin.commands.setup import setup
 from agent_plugin.commands.verify import verify
@@ -28,6 +29,7 @@ app.command()(run)
 app.command()(replay)
 app.command()(check)
 app.command()(verify)
+app.command()(review)
 app.command()(decide)
 app.command()(export)
 app.command()(loopback)

@@ -12,9 +12,10 @@ from typing import Any
 from agent_plugin.agent import BlenderAgent, StepRecorder, now
 from agent_plugin.config import RunConfig
 from agent_plugin.environment import BlenderEnvironment
+from agent_plugin.final_checks import declared_checks, not_graded
 from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
 from agent_plugin.models.deadline import never
-from agent_plugin.tasks import Task
+from agent_plugin.tasks import HIDDEN, Task
 from agent_plugin.versions import versions
 from harness.errors import SandboxUnavailable
 from harness.folders import remove_folder
@@ -96,7 +97,8 @@ class EpisodeRecord:
         workspace: Path,
         allowed_isolation: LevelName | None = None,
     ) -> None:
-        """`config` is resolved, secrets and all; `settings` are those of this task."""
+        """`config` is resolved, secrets and all; `settings` are those of this task. Raises BadInput for its checks."""
+        self._checks = declared_checks(key.task)
         self._key, self._settings, self._paths, self._workspace = key, settings, paths, workspace
         resolved = config | {"environment": config["environment"] | {"harness": settings.model_dump(mode="json")}}
         self._config: dict[str, Any] = without_secrets(resolved)
@@ -134,9 +136,9 @@ class EpisodeRecord:
         """
         final = None
         if exit_status == "Submitted" and self._key.task.kind == "scene":
-            final = final_scene(workplace, self._paths, self._key.task)
+            final = final_scene(workplace, self._paths, self._key.task, self._checks)
         elif exit_status == "Submitted":
-            final = final_video(self._workspace, self._paths, self._key.task, self._settings)
+            final = final_video(self._workspace, self._paths, self._key.task, self._settings, self._checks)
         seconds = time.monotonic() - self._started
         summary = summarise(self._key, self._paths, exit_status, final, seconds, self._redactor)
         write_atomically(self._paths.summary, (summary.model_dump_json(indent=2) + "\n").encode())
@@ -172,6 +174,7 @@ def summarise(
         reason=redactor.clean(_reason(exit_status, final)),
         problems=[problem.code for problem in final.problems] if final else [],
         final_execution=redactor.clean(final.record) if final else None,
+        score=(final.score if final else None) or not_graded(key.task),
         n_steps=len(steps),
         cost=Cost(usd=sum(s.cost.usd for s in steps), is_known=all(s.cost.is_known for s in steps)),
         seconds=round(seconds, 1),
@@ -184,7 +187,10 @@ def _pin_task(task: Task, paths: EpisodePaths) -> None:
     """Keep the task as it was when the episode began."""
     paths.task.mkdir()
     (paths.task / "brief.md").write_text(task.brief + "\n", encoding="utf-8")
-    pinned = task.model_dump(mode="json", exclude={"start_file"}) | {"sha256": task.sha256}
+    pinned = task.model_dump(mode="json", exclude={"start_file", *HIDDEN}) | {"sha256": task.sha256}
+    for key, content in task.hidden_files.items():
+        pinned[key] = f"{key}.json"
+        (paths.task / pinned[key]).write_bytes(content)
     if task.start_file:
         pinned["start_file"] = task.start_file.name
         shutil.copy(task.start_file, paths.task / task.start_file.name)
@@ -206,8 +212,10 @@ def _reason(exit_status: str, final: Final | None) -> str:
         return f"not submitted: {exit_status or 'no exit status'}"
     if final.ok:
         return "submitted; the final execution found no error"
-    found = "; ".join(problem.message for problem in final.problems if problem.severity == "error")
-    return f"submitted; the final execution failed: {found}"[:1000]
+    errors = [problem for problem in final.problems if problem.severity == "error"]
+    found = "; ".join(problem.message for problem in errors)
+    is_of_checks = all(problem.code == "check_failed" for problem in errors)
+    return f"submitted; the final {'checks' if is_of_checks else 'execution'} failed: {found}"[:1000]
 
 
 def _hashes(paths: EpisodePaths) -> dict[str, str]:

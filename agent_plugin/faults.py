@@ -1,5 +1,6 @@
 """What is wrong with a file that a user wrote: every fault with its file, place, value and what is allowed there."""
 
+import json
 import types
 import typing
 from collections.abc import Sequence
@@ -66,6 +67,29 @@ def read_yaml(path: Path) -> Any:
         raise bad_input(message, file=str(path), place=place) from error
     except (ValueError, RecursionError) as error:  # a date such as 2024-13-45, or too much nesting
         raise bad_input(f"not valid YAML ({error})", file=str(path)) from error
+
+
+def read_json(path: Path, max_bytes: int) -> Any:
+    """The content of a JSON file. Raises BadInput if it cannot be read, is too large, no JSON, or names a key twice."""
+    try:
+        if path.stat().st_size > max_bytes:
+            raise bad_input(f"is larger than {max_bytes >> 20} MiB", file=str(path))
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise bad_input(f"not valid JSON ({error})", file=str(path)) from error
+
+
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """json's `object_pairs_hook`: json itself takes the last of two equal keys without a word. Raises ValueError."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key '{double}' stands in it twice")
+    return found
 
 
 class _StrictLoader(yaml.SafeLoader):

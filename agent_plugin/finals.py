@@ -4,8 +4,9 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_plugin.final_checks import grade
 from agent_plugin.tasks import Task
 from harness.execution import Problem
 from harness.folders import private_folder
@@ -19,6 +20,10 @@ from harness.video_reader import VideoReader
 from harness.video_verdict import judge_video
 from harness.workspace import NotTaken, take_file
 from recorder.paths import EpisodePaths
+from recorder.records import CheckScore
+
+if TYPE_CHECKING:
+    from harness.checks.declared import DeclaredCheck
 
 DELIVERABLE = "main.py"
 """The file that a video task hands in."""
@@ -40,28 +45,46 @@ class Final:
     problems: tuple[Problem, ...]
     record: dict[str, Any]
     """All that was measured, as JSON-able values."""
+    score: CheckScore | None = None
+    """Of the declared checks; None where there was no scene to judge them on, or they are none."""
+
+    def with_checks(self, scene: Path, checks: "Sequence[DeclaredCheck]", settings: HarnessSettings) -> "Final":
+        """The same with the declared checks judged on the file `scene`, if that is there."""
+        if not checks or not scene.is_file():
+            return self
+        graded = grade(scene, checks, settings)
+        problems, record = (*self.problems, *graded.problems), self.record | {"checks": graded.report}
+        return Final(self.ok and not graded.problems, problems, record, graded.score)
 
 
-def final_video(agents: Path, paths: EpisodePaths, task: Task, settings: HarnessSettings) -> Final:
+def final_video(
+    agents: Path, paths: EpisodePaths, task: Task, settings: HarnessSettings, checks: "Sequence[DeclaredCheck]"
+) -> Final:
     """Run the script that the agent left in its workspace `agents` again, alone, in a clean one; keep script, video
     and contact sheet.
 
-    Files that earlier steps left behind are not there: a script that needs them fails.
+    Files that earlier steps left behind are not there: a script that needs them fails. The scene that it left is what
+    `checks` are judged on.
     """
-    with private_folder("final") as workspace:
+    with private_folder("final") as workspace, private_folder("graded") as graded:
+        scene = graded / "scene.blend"
         if task.start_file:
             shutil.copy(task.start_file, workspace / task.start_file.name)
         if _take_script(agents, paths.final_script):
             shutil.copy(paths.final_script, workspace / DELIVERABLE)
-        verdict = judge_video(DELIVERABLE, workspace, settings, keep_video=paths.output_video)
+        verdict = judge_video(DELIVERABLE, workspace, settings, keep_video=paths.output_video, keep_scene=scene)
         result = verdict.result
         if result.preview_name:
             shutil.copy(workspace / result.preview_name, paths.preview)
-    return Final(result.ok, result.problems, verdict.to_json() | {"report": report_text(result)})
+        final = Final(result.ok, result.problems, verdict.to_json() | {"report": report_text(result)})
+        return final.with_checks(scene, checks, settings)
 
 
-def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task) -> Final:
-    """Save the live scene and its script, and see whether each gives it again; keep both, and a contact sheet."""
+def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task, checks: "Sequence[DeclaredCheck]") -> Final:
+    """Save the live scene and its script, and see whether each gives it again; keep both, and a contact sheet.
+
+    `checks` are judged on the saved file.
+    """
     session = workplace.session
     if session is None:  # handed in without a single step
         missing = Problem("nothing_done", "error", "No step was run: there is no scene.")
@@ -69,7 +92,7 @@ def final_scene(workplace: SceneWorkplace, paths: EpisodePaths, task: Task) -> F
     verdict = judge_scene(session, task.start_file, keep_scene=paths.scene, keep_script=paths.final_script)
     if workplace.views:
         _write_sheet(workplace.views, paths.preview, session.settings)
-    return Final(verdict.ok, verdict.problems, verdict.to_json())
+    return Final(verdict.ok, verdict.problems, verdict.to_json()).with_checks(paths.scene, checks, session.settings)
 
 
 def _write_sheet(views: Sequence[StepView], path: Path, settings: HarnessSettings) -> None:

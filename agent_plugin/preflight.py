@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from agent_plugin.faults import BadInput, Fault
-from agent_plugin.scripted_file import PROVIDER, load_scripted, scripted_path
+from agent_plugin.scripted_file import PROVIDER, scripted_model
 from harness.errors import HarnessError
 from harness.isolation import Isolation, measured_isolation
 from harness.sandbox import LevelName, is_at_least
@@ -129,7 +129,7 @@ def _model_fault(name: str) -> Fault | None:
         return Fault(f"-m {name!r}", "", "not a model name; give one such as openai/gpt-5 or scripted/demo")
     if name.startswith(f"{PROVIDER}/"):
         try:
-            load_scripted(scripted_path(name))
+            scripted_model(name)
         except ValueError as error:
             return Fault(f"-m {name}", "", " ".join(str(error).split()))
     return None

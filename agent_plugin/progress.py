@@ -66,7 +66,8 @@ class RunProgress:
             self._progress.advance(self._total)
             before = " (from before)" if outcome.is_from_before else ""
             took = f" in {time.monotonic() - self._started[name]:.0f} s" if name in self._started else ""
-            self._say(f"{_verdict(outcome):8} {name}{took}{before}")
+            score = f", checks {told}" if (told := _score(outcome)) else ""
+            self._say(f"{_verdict(outcome):8} {name}{took}{score}{before}")
             if outcome.error:
                 self._say(f"         {outcome.error}")
 
@@ -79,11 +80,15 @@ def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
     """One row an episode."""
     # light, and folding instead of cutting: names stay readable on 80 columns
     table = Table(title="Episodes", title_justify="left", box=box.MINIMAL, pad_edge=False)
-    for name in ("task", "model", "attempt", "steps", "verdict", "problems", "seconds", "cost"):
+    has_scores = any(_score(outcome) for outcome in outcomes)
+    checks = ("checks",) if has_scores else ()
+    for name in ("task", "model", "attempt", "steps", "verdict", *checks, "problems", "seconds", "cost"):
         is_number = name in ("attempt", "steps", "seconds", "cost")
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for outcome in sorted(outcomes, key=lambda o: (o.key.task.id, o.key.model, o.key.attempt)):
-        table.add_row(*(escape(cell) for cell in _cells(outcome)))
+        cells = _cells(outcome)
+        cells[5:5] = [_score(outcome)] if has_scores else []
+        table.add_row(*(escape(cell) for cell in cells))
     return table
 
 
@@ -130,6 +135,15 @@ def _cells(outcome: EpisodeOutcome) -> list[str]:
         key.task.id, key.model, f"{key.attempt}", f"{summary.n_steps}", summary.verdict, problems,
         f"{summary.seconds:.0f}", cost,
     ]  # fmt: skip
+
+
+def _score(outcome: EpisodeOutcome) -> str:
+    """The weighted score of the declared checks, and how many could not be judged; '' where there are none."""
+    score = outcome.summary.score if outcome.summary else None
+    if score is None:
+        return ""
+    unknown = f", {len(score.not_judged)} unknown" if score.not_judged else ""
+    return f"{score.weighted:.2f}{unknown}" if score.weighted is not None else "not judged"
 
 
 def _verdict(outcome: EpisodeOutcome) -> str:

@@ -18,9 +18,10 @@ from pydantic import ValidationError
 
 from agent_plugin.environment import BlenderEnvironmentConfig
 from agent_plugin.faults import bad_input
-from agent_plugin.tasks import Task
+from agent_plugin.tasks import HIDDEN, Task
 from harness.state_patch import check_patch
 from recorder.errors import CorruptEpisode
+from recorder.files import PINNED_FILES
 from recorder.paths import EpisodePaths
 from recorder.records import Action, End, FileReference, Header, ImagePart, Message, Part, Step
 from recorder.trajectory import MAX_PATCH_BYTES, read_trajectory
@@ -198,21 +199,21 @@ def _pinned_task(paths: EpisodePaths, header: Header) -> Task:
     file = paths.task / "task.json"
     try:
         pinned: Any = json.loads(file.read_bytes())
-        stated = {key: value for key, value in pinned.items() if key != "sha256"}
-        name = stated.pop("start_file", None)
-        start = paths.task / Path(name).name if name else None
-        content = start.read_bytes() if start else b""
+        stated = {"start_file": None} | {key: value for key, value in pinned.items() if key != "sha256"}
+        files = {key: paths.task / Path(name).name for key in PINNED_FILES if (name := stated.get(key))}
+        contents = {key: file.read_bytes() for key, file in files.items()}
+        hidden = {key: json.loads(contents[key]) for key in HIDDEN if key in contents}
         brief = (paths.task / "brief.md").read_text(encoding="utf-8")
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise CorruptEpisode(file, None, f"the pinned task cannot be read ({error})") from error
-    hashed = stated | {"start_file": hashlib.sha256(content).hexdigest() if start else None}
+    hashed = stated | {key: hashlib.sha256(content).hexdigest() for key, content in contents.items()}
     # of what is written there, not of today's Task: that may know more keys
     found = hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
     if found != header.task_sha256:
         why = f"not the task that was worked on: hash {found[:12]}…, recorded {header.task_sha256[:12]}…"
         raise CorruptEpisode(file, None, why)
     try:
-        task = Task.model_validate(stated | {"start_file": start})
+        task = Task.model_validate(stated | {"start_file": files.get("start_file")} | hidden)
     except ValidationError as error:
         raise CorruptEpisode(file, None, f"the pinned task is not valid ({_first(error)})") from error
     if brief != f"{task.brief}\n":

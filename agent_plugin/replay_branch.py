@@ -86,7 +86,8 @@ def _header(episode: RecordedEpisode, number: int, model: str) -> Header:
 def _copy_task(episode: RecordedEpisode, paths: EpisodePaths) -> None:
     paths.task.mkdir()
     start = [episode.task.start_file.name] if episode.task.start_file else []
-    for name in ("brief.md", "task.json", *start):
+    hidden = [f"{key}.json" for key in episode.task.hidden_files]
+    for name in ("brief.md", "task.json", *start, *hidden):
         shutil.copyfile(episode.paths.task / name, paths.task / name)
 
 

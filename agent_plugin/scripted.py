@@ -12,7 +12,7 @@ from typing import Any
 import litellm
 from litellm.llms.custom_llm import CustomLLM
 
-from agent_plugin.scripted_file import PROVIDER, ScriptedTurn, load_scripted, scripted_path
+from agent_plugin.scripted_file import PROVIDER, ScriptedTurn, scripted_model
 from agent_plugin.scripted_play import Asked, OffScript, about_tokens, arguments_of, next_turn
 
 
@@ -23,7 +23,7 @@ class ScriptedProvider(CustomLLM):
         name = f"{PROVIDER}/{model.removeprefix(PROVIDER + '/')}"
         number = sum(message["role"] == "assistant" for message in messages)
         try:
-            turn = next_turn(load_scripted(scripted_path(name)), _asked(messages, number))
+            turn = next_turn(scripted_model(name), _asked(messages, number))
         except OffScript as why:
             raise litellm.exceptions.BadRequestError(
                 message=f"{name}: {why}", model=name, llm_provider=PROVIDER

@@ -1,6 +1,7 @@
 """Files of recorded turns for `scripted/<name>` models: their form, and where they are. Imports no litellm."""
 
 from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,10 +53,17 @@ class ScriptedFile(_Strict):
     conversations: Annotated[list[Conversation], Field(min_length=1)]
 
 
-def scripted_path(model_name: str) -> Path:
-    """The file behind a model name: `scripted/demo` ships with us, `scripted/<path>.yaml` is the user's."""
+def scripted_model(model_name: str) -> ScriptedFile:
+    """What is behind a model name. Raises ValueError for a file that is missing or not valid.
+
+    `scripted/demo` is configs/demo/scripted.yaml, `scripted/tasks/right` every configs/tasks/*/right.yaml in one, and
+    `scripted/<path>.yaml` the user's own file.
+    """
     name = model_name.removeprefix(f"{PROVIDER}/")
-    return Path(name) if name.endswith((".yaml", ".yml")) else CONFIGS_DIR / name / "scripted.yaml"
+    if name.endswith((".yaml", ".yml")):
+        return load_scripted(Path(name))
+    folder, _, part = name.partition("/")
+    return _merged(folder, part) if part else load_scripted(CONFIGS_DIR / name / "scripted.yaml")
 
 
 @cache
@@ -64,7 +72,22 @@ def load_scripted(path: Path) -> ScriptedFile:
     try:
         return ScriptedFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except OSError as error:
-        known = ", ".join(sorted(f"scripted/{p.parent.name}" for p in CONFIGS_DIR.glob("*/scripted.yaml")))
-        raise ValueError(f"No scripted model at '{path}' ({error.strerror}). Shipped: {known}.") from error
+        raise ValueError(f"No scripted model at '{path}' ({error.strerror}). Shipped: {_shipped()}.") from error
     except (yaml.YAMLError, ValidationError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _merged(folder: str, part: str) -> ScriptedFile:
+    """The conversations of one file in each folder of `configs/<folder>/`."""
+    files = sorted(CONFIGS_DIR.glob(f"{escape(folder)}/*/{escape(part)}.yaml"))
+    if not files:
+        raise ValueError(f"No scripted model: there is no configs/{folder}/*/{part}.yaml. Shipped: {_shipped()}.")
+    conversations = [conversation for file in files for conversation in load_scripted(file).conversations]
+    return ScriptedFile(model=f"{PROVIDER}/{folder}/{part}", conversations=conversations)
+
+
+def _shipped() -> str:
+    alone = {f"{PROVIDER}/{file.parent.name}" for file in CONFIGS_DIR.glob("*/scripted.yaml")}
+    beside_tasks = (file for file in CONFIGS_DIR.glob("*/*/*.yaml") if (file.parent / "task.yaml").is_file())
+    models = {f"{PROVIDER}/{file.parts[-3]}/{file.stem}" for file in beside_tasks if file.name != "task.yaml"}
+    return ", ".join(sorted(alone | models))

@@ -1,22 +1,21 @@
-"""Reads task lists: YAML, JSON lines, or a folder of task folders. Every fault of a list is found in one go."""
+"""A task: what the agent is asked to make, and by what it is judged. `task_list.py` reads lists of them."""
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
 from agent_plugin.tools import TaskKind
 from harness.final_script import StepStart
 from harness.settings import HarnessSettings
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,79}$")]
 
-
-_TAKEN_NAMES = ("brief.md", "task.json")
+HIDDEN = ("checks", "rubric")
+"""Keys that the agent never sees. Each is a file of its own, `<key>.json`, where a task is pinned."""
+TAKEN_NAMES = ("brief.md", "task.json", *(f"{key}.json" for key in HIDDEN))
 """What an episode's task folder holds beside the start file."""
 
 
@@ -48,6 +47,11 @@ class Task(BaseModel):
     harness: dict[str, Any] = {}
     """Settings of the harness that this task fixes (`resolution`, `fps`, `frame_count`, …)."""
     limits: TaskLimits = TaskLimits()
+    checks: tuple[dict[str, Any], ...] | None = None
+    """Declared checks on the scene that is handed in: what a checks file holds (`checks_file.py`), or its name beside
+    the task list."""
+    rubric: dict[str, Any] | None = None
+    """Criteria for one who sees the renders alone: what a rubric file holds (`recorder/rubric.py`), or its name."""
 
     @property
     def step_start(self) -> StepStart:
@@ -58,121 +62,28 @@ class Task(BaseModel):
 
     @property
     def sha256(self) -> str:
-        """Hash of all that defines the task, the start file's bytes included."""
-        fields = self.model_dump(mode="json", exclude={"start_file"})
+        """Hash of all that defines the task, the bytes of its files included."""
+        fields = self.model_dump(mode="json", exclude={"start_file", *HIDDEN})
         fields["start_file"] = _file_hash(self.start_file) if self.start_file else None
+        # a task without them has the hash that it had before there were any
+        fields |= {key: hashlib.sha256(content).hexdigest() for key, content in self.hidden_files.items()}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def hidden_files(self) -> dict[str, bytes]:
+        """Key of HIDDEN -> the file that it is pinned as, for those that the task has."""
+        held = {key: value for key in HIDDEN if (value := getattr(self, key)) is not None}
+        return {key: as_file(value) for key, value in held.items()}
 
     def settings(self, base: HarnessSettings) -> HarnessSettings:
         """`base` with what this task fixes."""
         return HarnessSettings.model_validate(base.model_dump() | self.harness)
 
 
-def load_tasks(path: Path, base: HarnessSettings | None = None) -> list[Task]:
-    """The tasks of a list, in order. Raises BadInput with every fault.
-
-    What a task fixes for the harness is checked together with `base`, the config's settings.
-    """
-    faults: list[Fault] = []
-    tasks: list[Task] = []
-    seen: dict[str, str] = {}
-    for file, place, raw, folder in _raw_tasks(path):
-        task, found = _validate(raw, file, place, folder, base or HarnessSettings())
-        faults += found
-        task_id = raw.get("id") if isinstance(raw, dict) else None
-        if isinstance(task_id, str):
-            if task_id in seen:
-                faults.append(
-                    Fault(file, f"{place}.id".lstrip("."), f"'{task_id}' is taken already, by {seen[task_id]}")
-                )
-            seen.setdefault(task_id, f"{file} {place}".strip())
-        tasks += [task] if task else []
-    if faults:
-        raise BadInput(faults)
-    if not tasks:
-        raise bad_input("holds no task", file=str(path))
-    return tasks
-
-
-def _raw_tasks(path: Path) -> Iterator[tuple[str, str, Any, Path]]:
-    """(file, place in it, raw task, folder that its paths are relative to); a BadInput where a task cannot be read."""
-    if path.is_dir():
-        yield from _folder_tasks(path)
-    elif path.suffix == ".jsonl":
-        yield from _json_lines(path)
-    elif path.suffix in (".yaml", ".yml"):
-        content = read_yaml(path)
-        if isinstance(content, dict) and set(content) == {"tasks"}:
-            content = content["tasks"]
-        if not isinstance(content, list):
-            raise bad_input("must hold a list of tasks, or `tasks:` and nothing beside it", file=str(path))
-        for number, raw in enumerate(content):
-            yield str(path), f"tasks[{number}]", raw, path.parent
-    elif not path.exists():
-        raise bad_input("there is no such file or folder", file=str(path))
-    else:
-        raise bad_input("not a task list: give a .yaml or .jsonl file, or a folder of task folders", file=str(path))
-
-
-def _folder_tasks(path: Path) -> Iterator[tuple[str, str, Any, Path]]:
-    """Folders with a task.yaml each; the id is the folder's name, the brief may stand in brief.md."""
-    files = sorted(path.glob("*/task.yaml"))
-    if not files:
-        raise bad_input("holds no folder with a task.yaml", file=str(path))
-    for file in files:
-        try:
-            raw = read_yaml(file)
-        except BadInput as error:
-            raw = error
-        if isinstance(raw, dict):
-            raw.setdefault("id", file.parent.name)
-            brief = file.parent / "brief.md"
-            if "brief" not in raw and brief.is_file():
-                raw["brief"] = brief.read_text(encoding="utf-8", errors="replace")
-        yield str(file), "", raw, file.parent
-
-
-def _json_lines(path: Path) -> Iterator[tuple[str, str, Any, Path]]:
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")  # a string may hold other ends of line, unescaped
-    except (OSError, UnicodeDecodeError) as error:
-        raise bad_input(f"cannot be read ({error})", file=str(path)) from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        file = f"{path}:{number}"
-        try:
-            raw = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raw = bad_input(f"not valid JSON ({error})", file=file)
-        yield file, "", raw, path.parent
-
-
-def _validate(raw: Any, file: str, place: str, folder: Path, base: HarnessSettings) -> tuple[Task | None, list[Fault]]:
-    if isinstance(raw, BadInput):
-        return None, raw.faults
-    if not isinstance(raw, dict):
-        return None, [Fault(file, place, f"a task must be a mapping, not {type(raw).__name__}")]
-    faults: list[Fault] = []
-    harness = raw.get("harness", {})
-    try:
-        HarnessSettings.model_validate(base.model_dump() | harness if isinstance(harness, dict) else {})
-    except ValidationError as error:
-        faults += faults_of(error, HarnessSettings, file=file, place=f"{place}.harness".lstrip("."))
-    try:
-        task = Task.model_validate(raw | {"harness": {}} if faults else raw)
-    except ValidationError as error:
-        return None, faults + faults_of(error, Task, file=file, place=place)
-    if task.start_file is not None:
-        located = folder / task.start_file
-        if not located.is_file():
-            faults.append(Fault(file, f"{place}.start_file".lstrip("."), f"there is no file '{located}'"))
-        if located.name in _TAKEN_NAMES:
-            faults.append(Fault(file, f"{place}.start_file".lstrip("."), f"may not be named '{located.name}'"))
-        if task.kind == "scene" and located.suffix != ".blend":
-            faults.append(Fault(file, f"{place}.start_file".lstrip("."), "a scene task starts from a .blend file"))
-        task = task.model_copy(update={"start_file": located.resolve()})
-    return (None if faults else task), faults
+def as_file(content: Any) -> bytes:
+    """JSON, the same for the same content. Raises TypeError, ValueError for what JSON cannot hold."""
+    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
 
 
 def _file_hash(path: Path) -> str:

@@ -4,14 +4,15 @@ What is verified anew is removed first: no file of an earlier time, or of somebo
 A failure of the machine is told and leaves that part without a file. Nothing in the folder is followed out of it.
 """
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agent_plugin.checks_file import load_checks
 from agent_plugin.faults import BadInput
+from agent_plugin.final_checks import declared_checks
 from agent_plugin.isolation_here import on_this_machine
 from agent_plugin.recorded_episode import RecordedEpisode, read_episode
 from agent_plugin.verify_replay import Replayed, replay_scene, replay_video
@@ -20,23 +21,25 @@ from harness.checks.opened_file import Wanted
 from harness.checks.run import Examination, examine, unjudged
 from harness.errors import HarnessError
 from harness.folders import private_folder
+from harness.renders import RenderRequest
 from harness.sandbox.level import LevelName
 from harness.workspace import remove_entry
-from recorder.decisions import make_folder
+from recorder.decisions import make_folder, verdict_faults
 from recorder.errors import CorruptEpisode
 from recorder.files import Finding, IntegrityFile
 from recorder.integrity import check_episode, integrity_file
-from recorder.plain_files import is_plain, odd_entries
-from recorder.records import Record
+from recorder.plain_files import odd_entries
+from recorder.records import EpisodeSummary, Record
 from recorder.redaction import Redactor
 from recorder.subject import changed_since, subject_of
-from recorder.trajectory import write_atomically
+from recorder.trajectory import read_summary, sync_folder, write_atomically
 from recorder.verification import About, ChecksFile, RendersFile, ReplayDiffFile
 from recorder.verified import PARTS, Fault, Found, Verification
 
 if TYPE_CHECKING:
     from harness.checks.declared import DeclaredCheck
 
+RENDERS = "renders"
 Source = Literal["task", "given", "none"]
 Stopped = Callable[[], None]
 """Called between the parts; raises what ends the work."""
@@ -48,6 +51,8 @@ class Wish:
 
     given: "tuple[DeclaredCheck, ...] | None" = None
     """Checks in place of those that the task declares."""
+    renders: RenderRequest | None = None
+    """What to draw, where files are kept."""
     allowed: LevelName | None = None
     """Weakest isolation to run the script in; None: what the record asks for."""
     keeps: bool = True
@@ -63,6 +68,9 @@ class Verified:
     replay: ReplayDiffFile | None = None
     integrity: IntegrityFile | None = None
     renders: RendersFile | None = None
+    summary: EpisodeSummary | None = None
+    """The episode's own outcome, as it was recorded."""
+    declares_checks: bool = False
     errors: list[str] = field(default_factory=list)
     """Why a part is missing: the machine failed, or the record cannot be read."""
     n_starts: int = 0
@@ -74,11 +82,13 @@ class Verified:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What speaks against the episode in the parts that came to a result."""
-        found = Found(checks=self.checks, replay=self.replay, integrity=self.integrity)
+        """What speaks against the episode: its own verdict, and the parts that came to a result."""
+        found = Found(checks=self.checks, replay=self.replay, integrity=self.integrity, renders=self.renders)
         records = [record for record in (self.checks, self.replay, self.integrity) if record]
         subject = records[0].about if records else {}
-        return tuple(fault for fault in Verification(found, subject).faults if fault.kind != "missing")
+        verified = Verification(found, subject, self.declares_checks).faults
+        own = verdict_faults(self.summary) if self.summary else []
+        return (*own, *(fault for fault in verified if fault.kind != "missing"))
 
     @property
     def ok(self) -> bool:
@@ -92,18 +102,39 @@ def verify_episode(root: Path, wish: Wish, go_on: Stopped = lambda: None) -> Ver
     episode = _readable(root, done)
     try:
         if episode is not None:
-            level_in_force(episode.environment.harness.model_copy(update={"sandbox": "auto"}))  # is there a Blender?
-            _Parts(on_this_machine(episode, wish.allowed), wish, done, go_on).run()
+            _run_parts(episode, wish, done, go_on)
         go_on()
         _integrity(root, wish, done, is_written=episode is not None)
+        done.summary = read_summary(root / "episode.json")
     except CorruptEpisode as error:
         done.errors.append(str(error))
-    except HarnessError as error:
-        done.errors.append(f"the machine failed: {error}")
     except OSError as error:
         done.errors.append(f"{root}: cannot be written ({error.strerror or error})")
     done.seconds = time.monotonic() - began
     return done
+
+
+def _run_parts(episode: RecordedEpisode, wish: Wish, done: Verified, go_on: Stopped) -> None:
+    try:
+        level_in_force(episode.environment.harness.model_copy(update={"sandbox": "auto"}))  # is there a Blender?
+    except HarnessError as error:
+        done.errors.append(f"the machine failed: {error}")
+        if wish.keeps:
+            _remove_earlier(episode, wish)
+        return
+    _Parts(on_this_machine(episode, wish.allowed), wish, done, go_on).run()
+
+
+def _remove_earlier(episode: RecordedEpisode, wish: Wish) -> None:
+    """What is going to be verified anew."""
+    root = episode.paths.root
+    folder = make_folder(root, "verification")
+    for name in PARTS.values():
+        remove_entry(folder / name)
+    for left in root.glob(f".{RENDERS}.*.tmp"):  # by one that was killed
+        remove_entry(left)
+    if wish.renders or not episode.is_scene:  # a film's scene is another file each time
+        remove_entry(root / RENDERS)
 
 
 def _readable(root: Path, done: Verified) -> RecordedEpisode | None:
@@ -129,13 +160,20 @@ class _Parts:
         self.root = episode.paths.root
         self.about: About = subject_of(self.root)
         self.redactor = Redactor.for_this_machine()
+        self.drawn = self.root / f".{RENDERS}.{os.getpid()}.tmp"
+        """The renders until all is done."""
+        done.declares_checks = episode.task.checks is not None
 
     def run(self) -> None:
-        """Each part is written when both have come to an end, if the episode is still the same."""
-        if self.wish.keeps:
-            folder = make_folder(self.root, "verification")
-            for name in PARTS.values():
-                remove_entry(folder / name)
+        """Each part is written when all have come to an end, if the episode is still the same."""
+        try:
+            if self.wish.keeps:
+                _remove_earlier(self.episode, self.wish)
+            self._run_all()
+        finally:
+            remove_entry(self.drawn)
+
+    def _run_all(self) -> None:
         try:
             self._run_both(*self._declared())
         except BadInput as error:
@@ -146,17 +184,22 @@ class _Parts:
         if changed := changed_since(self.about, subject_of(self.root)):
             what = ", ".join(changed)
             self.done.errors.append(f"{self.root}: changed while it was verified ({what}): nothing was kept")
-            self.done.checks = self.done.replay = None
+            self.done.checks = self.done.replay = self.done.renders = None
+        if self.wish.keeps:
+            self._keep()
+
+    def _keep(self) -> None:
         for part in ("checks", "replay"):
-            if self.wish.keeps and (record := getattr(self.done, part)):
+            if record := getattr(self.done, part):
                 _write(self.root, PARTS[part], record)
+        if self.done.renders:
+            self.drawn.rename(self.root / RENDERS)
+            sync_folder(self.root)
 
     def _declared(self) -> "tuple[tuple[DeclaredCheck, ...], Source]":
         if self.wish.given is not None:
             return self.wish.given, "given"
-        if is_plain(self.root, "task/checks.json"):
-            return tuple(load_checks(self.root / "task/checks.json")), "task"
-        return (), "none"
+        return tuple(declared_checks(self.episode.task)), "task" if self.done.declares_checks else "none"
 
     def _run_both(self, checks: "tuple[DeclaredCheck, ...]", source: Source) -> None:
         if self.episode.is_scene:
@@ -177,7 +220,10 @@ class _Parts:
         """The one start that examines the scene."""
         if not scene.is_file():
             return Examination(unjudged(scene.name, checks, why_none), None, why_none)
-        looked = examine(scene, Wanted(checks, state=state), self.episode.environment.harness)
+        wanted = Wanted(checks, state=state, renders=self.wish.renders if self.wish.keeps else None)
+        looked = examine(scene, wanted, self.episode.environment.harness, keep=self.drawn)
+        if looked.renders:
+            self.done.renders = RendersFile.model_validate(looked.renders.model_dump(mode="json"))
         self.done.n_starts += looked.report.n_starts
         self.done.open_seconds = looked.report.open_seconds
         self.done.check_seconds = sum(result.seconds for result in looked.report.checks)

@@ -20,6 +20,8 @@ def block_of(done: Verified) -> str:
 
 def _lines(done: Verified) -> Iterator[str]:
     yield f"{done.root}: {'PASS' if done.ok else 'NOT PASSED'}"
+    if done.summary and done.summary.verdict != "pass":
+        yield f"  verdict    of the episode itself: {done.summary.verdict}: {_short(done.summary.reason)}"
     if done.checks:
         yield from _check_lines(done.checks)
     if done.replay:
@@ -80,7 +82,6 @@ def json_of(done: Verified) -> dict[str, Any]:
     parts = {part: getattr(done, part) for part in ("checks", "replay", "integrity", "renders")}
     return {
         "ok": done.ok,
-        "strict_pass": done.ok,
         "score": asdict(score) if score else None,
         "faults": [asdict(fault) for fault in done.faults],
         "errors": done.errors,

@@ -12,22 +12,20 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, replace
-from functools import cache
-from importlib.util import find_spec
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.blender import level_in_force
-from harness.errors import HarnessError, SandboxFailed
+from harness.errors import SandboxFailed
 from harness.folders import private_folder
-from harness.interpreter import PROJECT_DIR, PythonEnvironment, library_environment, python_mounts, read_environment
+from harness.interpreter import PROJECT_DIR, read_environment
+from harness.library_jail import TMP_MB, library_jail, package_folders
 from harness.plain_text import plain
 from harness.problems import UNREADABLE_FIXES
-from harness.sandbox import REQUEST_FD, RESULT_FD, Bind, Jail, Limits, SandboxedProcess
-from harness.sandbox.jail import HOME
+from harness.sandbox import REQUEST_FD, RESULT_FD, Limits, SandboxedProcess
 from harness.sandbox.process import WatchEnd
 from harness.settings import HarnessSettings
 from harness.video import (
@@ -51,8 +49,6 @@ _START_SECONDS = 60.0
 _GRACE_SECONDS = 10.0
 """What it may take longer than it allows itself."""
 _SPARE_SECONDS = 600.0
-_TMP_MB = 16
-_LIBRARIES = ("av", "numpy", "PIL")
 _N_COLOUR_TAGS = 8
 _NAME = re.compile(r"[\w.,+()-]{0,60}", re.ASCII)
 _JPEG = (b"\xff\xd8\xff", b"\xff\xd9")
@@ -148,9 +144,9 @@ class VideoReader:
 
     def start(self) -> None:
         """Start the program, without waiting for it. Raises HarnessError."""
-        packages = _package_folders()
+        packages = package_folders()
         agent = read_environment(Path(sys.executable))
-        jail = _jail(agent, self._program, packages, given=self._given, own=self._own)
+        jail = library_jail(agent, self._program, packages, given=self._given, own=self._own)
         limits = _process_limits(self._settings, self._limits)
         self._process = SandboxedProcess(jail, limits, level_in_force(self._settings))
         self._resources.callback(self._process.close)
@@ -286,8 +282,9 @@ class VideoReader:
         try:
             _Ready.model_validate_json((message or b"").strip())
         except ValidationError:
-            printed = process.output.text().strip()[-500:]
-            raise SandboxFailed(f"The program that reads videos did not start ({end}): {printed}") from None
+            heard, printed = (message or b"")[:200], process.output.text().strip()[-500:]
+            why = f"{end}, it said {heard!r}"
+            raise SandboxFailed(f"The program that reads videos did not start ({why}): {printed}") from None
         self._is_ready = True
 
 
@@ -362,29 +359,6 @@ def _are_spread(indexes: list[int], most: int, n_frames: int) -> bool:
     return 1 <= len(indexes) <= most and indexes == sorted({*indexes}) and indexes[0] >= 0 and indexes[-1] < n_frames
 
 
-def _jail(agent: PythonEnvironment, program: Path, packages: Sequence[Path], *, given: Path, own: Path) -> Jail:
-    """What the program sees: Python, its libraries, our package, the video; it writes in `own` alone."""
-    base = python_mounts(replace(agent, prefix=agent.base_prefix), "agent")
-    return Jail(
-        workspace=own,
-        binds=(
-            Bind(PROJECT_DIR / "harness", "/opt/blendscribe/harness"),
-            *(() if program.is_relative_to(PROJECT_DIR / "harness") else (Bind(program, "/opt/program.py"),)),
-            *base.binds,
-            *(Bind(folder, f"/opt/packages-{number}") for number, folder in enumerate(packages)),
-            Bind(given, "/opt/given"),
-        ),
-        environment={
-            "PATH": "/usr/bin:/bin",
-            "HOME": HOME,
-            "LANG": "C.UTF-8",
-            "OPENBLAS_NUM_THREADS": "1",  # a pool of threads, started at import, for work that is not done here
-            **library_environment(base.binds, None),
-        },
-        tmp_mb=_TMP_MB,
-    )
-
-
 def _process_limits(settings: HarnessSettings, video: VideoLimits) -> Limits:
     """Limits of the program. Its time is that of Blender, for which it waits, and of its own work."""
     frames_mb = (video.max_frames * SKETCH_BYTES >> 20) + 1
@@ -397,17 +371,5 @@ def _process_limits(settings: HarnessSettings, video: VideoLimits) -> Limits:
         max_file_mb=frames_mb,
         disk_mb=frames_mb,
         max_files=100,
-        tmp_mb=_TMP_MB,
+        tmp_mb=TMP_MB,
     )
-
-
-@cache
-def _package_folders() -> tuple[Path, ...]:
-    """Where the libraries are installed, found without importing one."""
-    folders = []
-    for name in _LIBRARIES:
-        found = find_spec(name)
-        if found is None or found.origin is None:
-            raise HarnessError(f"The Python package '{name}' is missing: install blendscribe again.")
-        folders.append(Path(found.origin).parent.parent)
-    return tuple(dict.fromkeys(folders))

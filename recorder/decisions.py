@@ -16,6 +16,7 @@ from recorder.errors import CorruptEpisode
 from recorder.files import Label
 from recorder.integrity_verification import FILES
 from recorder.paths import EpisodePaths
+from recorder.records import EpisodeSummary
 from recorder.subject import changed_since, hashes_of, subject_of
 from recorder.trajectory import read_summary, sync_folder, write_atomically
 from recorder.verified import RENDERS, Fault, read_verification
@@ -80,8 +81,12 @@ def decide(
 def obstacles(root: Path) -> list[Fault]:
     """Everything that speaks against accepting a finished episode. Raises CorruptEpisode for its episode.json."""
     summary = read_summary(EpisodePaths(root).summary)
-    verdict = [] if summary.verdict == "pass" else [Fault("episode.json", "failed", summary.reason)]
-    return [*verdict, *read_verification(root).faults]
+    return [*verdict_faults(summary), *read_verification(root).faults]
+
+
+def verdict_faults(summary: EpisodeSummary) -> list[Fault]:
+    """What the episode's own verdict says against it."""
+    return [] if summary.verdict == "pass" else [Fault("episode.json", "failed", summary.reason)]
 
 
 def standing(root: Path) -> tuple[Label, str]:
@@ -90,8 +95,8 @@ def standing(root: Path) -> tuple[Label, str]:
     Where nobody decided, a verification that is missing speaks against nothing; one that is there does.
     """
     decision = valid_decision(root)
-    if decision and decision.decision == "reject":
-        return "failed", f"rejected by {decision.by}: {decision.reason}"
+    if rejected := rejection(decision):
+        return "failed", rejected
     against = [fault for fault in obstacles(root) if fault.kind != "missing"]
     overruled = set(decision.override.faults) if decision and decision.override else set()
     left = [fault for fault in against if str(fault) not in overruled]
@@ -101,6 +106,12 @@ def standing(root: Path) -> tuple[Label, str]:
     if decision and decision.override:
         return "accepted", f"accepted by {decision.by} in spite of {len(overruled)} faults: {decision.override.reason}"
     return "accepted", read_summary(EpisodePaths(root).summary).reason
+
+
+def rejection(decision: Decision | None) -> str:
+    """A rejection in words; '' for none."""
+    is_rejected = decision is not None and decision.decision == "reject"
+    return f"rejected by {decision.by}: {decision.reason}" if decision and is_rejected else ""
 
 
 def stored_decision(root: Path) -> Decision | None:

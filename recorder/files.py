@@ -35,9 +35,13 @@ class PinnedLimits(Record):
     seconds: int = 0
 
 
+PINNED_FILES = ("start_file", "checks", "rubric")
+"""Keys of `task.json` that name a file beside it. In the task's hash, the file's hash stands for its name."""
+
+
 class PinnedTask(Record):
     """`task/task.json`: the task as it was when the episode began. Keys that tasks got later are kept as they are:
-    `sha256` covers every one of them."""
+    `sha256` covers every one of them, and of files the bytes."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -47,6 +51,10 @@ class PinnedTask(Record):
     start: str = "factory"
     start_file: str | None = None
     """Its name beside task.json."""
+    checks: str | None = None
+    """Name of the file with the declared checks beside task.json; what lies there without being named is not the
+    task's."""
+    rubric: str | None = None
     harness: dict[str, Any] = Field(default_factory=dict)
     limits: PinnedLimits = PinnedLimits()
     sha256: str

@@ -10,7 +10,7 @@ from typing import Any
 from harness.final_script import StepStart, final_script
 from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
-from recorder.files import Finding, PinnedTask
+from recorder.files import PINNED_FILES, Finding, PinnedTask
 from recorder.plain_files import NotPlain, hash_plain, list_plain, read_plain
 from recorder.records import End, FileReference, Header, ImagePart, Step
 
@@ -70,14 +70,13 @@ def check_pinned_task(root: Path, header: Header) -> Iterator[Finding]:
         raw: Any = json.loads(read_plain(root, file))
         read_document(root / file, PinnedTask)
         brief = read_plain(root, "task/brief.md").decode("utf-8")
-        name = raw.get("start_file")
-        start = hash_plain(root, f"task/{name}")[0] if name else None
+        hashes = {key: hash_plain(root, f"task/{name}")[0] for key in PINNED_FILES if (name := raw.get(key))}
     except (NotPlain, ValueError, AttributeError, CorruptEpisode) as error:
         why = error.why if isinstance(error, CorruptEpisode) else str(error)
         yield Finding(code="task", file=file, message=f"the pinned task cannot be read: {why}")
         return
     # of what is written there, not of a model: that may know more keys
-    hashed = {key: value for key, value in raw.items() if key != "sha256"} | {"start_file": start}
+    hashed = {"start_file": None} | {key: value for key, value in raw.items() if key != "sha256"} | hashes
     found = hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
     if found != header.task_sha256:
         why = f"not the task that was worked on: hash {found[:12]}…, recorded {header.task_sha256[:12]}…"

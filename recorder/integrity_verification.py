@@ -15,14 +15,15 @@ from recorder.documents import read_plain_document
 from recorder.errors import CorruptEpisode
 from recorder.files import Finding, IntegrityFile
 from recorder.plain_files import NotPlain, hash_plain, list_plain
+from recorder.rubric_review import RubricReviewFile
 from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
 
-FILES: dict[str, type[BaseModel] | None] = {
+FILES: dict[str, type[BaseModel]] = {
     "checks.json": ChecksFile,
     "replay_diff.json": ReplayDiffFile,
     "integrity.json": IntegrityFile,
     "decision.json": Decision,
-    "rubric_review.json": None,
+    "rubric_review.json": RubricReviewFile,
 }
 """Everything that `verification/` may hold."""
 
@@ -63,13 +64,13 @@ def check_renders(root: Path) -> Iterator[Finding]:
 
 def _check_document(root: Path, name: str) -> Iterator[Finding]:
     model = FILES.get(name.removeprefix("verification/"))
-    if name.removeprefix("verification/") not in FILES:
+    if model is None:
         yield Finding(code="unlisted", file=name, message="no file of a verification")
-    elif model:
-        try:
-            read_plain_document(root, name, model)
-        except CorruptEpisode as error:
-            yield Finding(code="document", file=name, message=error.why)
+        return
+    try:
+        read_plain_document(root, name, model)
+    except CorruptEpisode as error:
+        yield Finding(code="document", file=name, message=error.why)
 
 
 def _folder_fault(root: Path, name: str) -> Finding | None:

@@ -13,6 +13,7 @@ from recorder.decision_file import Decision
 from recorder.files import IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
+from recorder.rubric_review import RubricReviewFile
 from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
 
 DOCUMENTS: dict[str, tuple[str, Any]] = {
@@ -25,6 +26,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {
     "replay_diff": ("verification/replay_diff.json", ReplayDiffFile),
     "decision": ("verification/decision.json", Decision),
     "integrity": ("verification/integrity.json", IntegrityFile),
+    "rubric_review": ("verification/rubric_review.json", RubricReviewFile),
     "sample": ("samples/<name>/sample.json", SampleFile),
     "manifest": ("manifest.json", Manifest),
     "trajectory_row": ("train/agentic_trajectories*.jsonl, each line", TrajectoryRow),

@@ -228,6 +228,24 @@ LINE: TypeAdapter[Header | Step | End] = TypeAdapter(Line)
 Verdict = Literal["pass", "fail", "infrastructure"]
 
 
+class CheckScore(Record):
+    """What the task's declared checks came to; `harness/checks/score.py` has the formulas. Check ids are in order."""
+
+    is_strict_pass: bool
+    """Every required check passes: without it the verdict is no pass."""
+    weighted: float | None
+    """In 0..1; None where nothing could be judged."""
+    judged_share: float
+    """In 0..1: how much of the declared work `weighted` stands for."""
+    n_passed: int
+    failed: list[str]
+    not_judged: list[str]
+
+    @property
+    def n_failed(self) -> int:
+        return len(self.failed)
+
+
 class EpisodeSummary(Record):
     """`episode.json`: the episode's outcome, and the index that lists of episodes are made from."""
 
@@ -238,11 +256,14 @@ class EpisodeSummary(Record):
     attempt: int
     exit_status: str
     verdict: Verdict
-    """`pass`: submitted, and the harness's own final execution found no error."""
+    """`pass`: submitted, the harness's own final execution found no error, and every required check passes."""
     reason: str
     problems: list[str]
     """Codes found by the final execution."""
     final_execution: dict[str, Any] | None
+    """All that was measured; under `checks` the whole report of the declared checks, where a scene was handed in."""
+    score: CheckScore | None = None
+    """None where the task declares no checks."""
     n_steps: int
     cost: Cost
     seconds: float

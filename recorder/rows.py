@@ -91,7 +91,7 @@ class TrajectoryRow(Record):
     n_images: int
     license: str
     metadata: str
-    """A JSON object: task kind and hash, trajectory hash, versions, parameters, usage, cost."""
+    """A JSON object: task kind and hash, trajectory hash, score of the declared checks, versions, parameters, cost."""
 
 
 class PlainMessage(Record):

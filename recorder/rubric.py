@@ -1,4 +1,4 @@
-"""A task's rubric: weighted criteria for one who sees the renders alone. Its review is in `verification.py`."""
+"""A task's rubric: weighted criteria for one who sees the renders alone. Its review is in `rubric_review.py`."""
 
 from typing import Annotated, Self
 
@@ -23,9 +23,12 @@ class Rubric(Record):
 
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1, max_length=100)]
 
+    @property
+    def ids(self) -> list[str]:
+        return [criterion.id for criterion in self.criteria]
+
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
-        ids = [criterion.id for criterion in self.criteria]
-        if doubles := sorted({id for id in ids if ids.count(id) > 1}):
+        if doubles := sorted({id for id in self.ids if self.ids.count(id) > 1}):
             raise ValueError(f"criteria ids stand in it more than once: {', '.join(doubles)}")
         return self

@@ -38,6 +38,11 @@ class Render(Record):
     width: Annotated[int, Field(ge=1)]
     height: Annotated[int, Field(ge=1)]
     sha256: str
+    units_per_pixel: float | None = None
+    """Of an elevation: how many of the scene's units one of its pixels is wide and high."""
+    fps: float | None = None
+    """Of the animation, as `n_frames`; it takes as long as in the scene."""
+    n_frames: int | None = None
 
 
 class RendersFile(Record):

@@ -12,7 +12,7 @@ from typing import Literal
 from harness.checks.score import Score
 from recorder.documents import Document, read_plain_document
 from recorder.errors import CorruptEpisode
-from recorder.files import IntegrityFile
+from recorder.files import IntegrityFile, PinnedTask
 from recorder.integrity_verification import check_renders
 from recorder.subject import changed_since, subject_of
 from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
@@ -54,11 +54,13 @@ class Verification:
 
     found: Found
     subject: Mapping[str, str]
+    declares_checks: bool = False
+    """Whether the task does."""
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """Everything that keeps an episode from being accepted, in order of the files."""
-        return tuple(_faults(self.found, self.subject))
+        return tuple(_faults(self.found, self.subject, declares_checks=self.declares_checks))
 
     @property
     def is_there(self) -> bool:
@@ -84,7 +86,15 @@ def read_verification(root: Path) -> Verification:
         renders=_read(root, RENDERS, RendersFile),
         spoilt_renders=tuple(str(finding) for finding in check_renders(root)),
     )
-    return Verification(found, subject_of(root))
+    return Verification(found, subject_of(root), declares_checks=_declares_checks(root))
+
+
+def _declares_checks(root: Path) -> bool:
+    """A task that cannot be read is a finding of the record's."""
+    try:
+        return read_plain_document(root, "task/task.json", PinnedTask).checks is not None
+    except CorruptEpisode:
+        return False
 
 
 def _read(root: Path, name: str, model: type[Document]) -> Document | str | None:
@@ -96,7 +106,7 @@ def _read(root: Path, name: str, model: type[Document]) -> Document | str | None
         return error.why
 
 
-def _faults(found: Found, subject: Mapping[str, str]) -> Iterator[Fault]:
+def _faults(found: Found, subject: Mapping[str, str], *, declares_checks: bool) -> Iterator[Fault]:
     for part, file in PARTS.items():
         name, record = f"verification/{file}", getattr(found, part)
         if record is None:
@@ -107,7 +117,7 @@ def _faults(found: Found, subject: Mapping[str, str]) -> Iterator[Fault]:
             what = ", ".join(f"'{one}'" for one in changed[:_MAX_TOLD])
             yield Fault(name, "stale", f"is about other files than those there: {what} changed since. Verify again")
         elif isinstance(record, ChecksFile):
-            yield from _check_faults(name, record, subject)
+            yield from _check_faults(name, record, declares_checks=declares_checks)
         elif isinstance(record, ReplayDiffFile):
             yield from (Fault(name, "failed", why) for why in _replay_words(record))
         elif isinstance(record, IntegrityFile):
@@ -115,8 +125,8 @@ def _faults(found: Found, subject: Mapping[str, str]) -> Iterator[Fault]:
     yield from _render_faults(found, subject)
 
 
-def _check_faults(name: str, record: ChecksFile, subject: Mapping[str, str]) -> Iterator[Fault]:
-    if record.source != "task" and "task/checks.json" in subject:
+def _check_faults(name: str, record: ChecksFile, *, declares_checks: bool) -> Iterator[Fault]:
+    if record.source != "task" and declares_checks:
         yield Fault(name, "stale", "other checks were made than the task declares. Verify again without --checks")
     if record.error:
         yield Fault(name, "failed", record.error)

@@ -29,6 +29,7 @@ SOURCES_OF_PROBLEMS = (
     "harness/scene_verdict",
     "harness/video_verdict",
     "agent_plugin/finals",
+    "agent_plugin/final_checks",
 )
 
 

@@ -92,7 +92,7 @@ def _plan(
     from agent_plugin.faults import BadInput, Fault
     from agent_plugin.launcher import RunPlan
     from agent_plugin.preflight import check_isolation, model_faults, provider_faults
-    from agent_plugin.tasks import load_tasks
+    from agent_plugin.task_list import load_tasks
 
     faults: list[Fault] = []
     resolved = listed = None

@@ -10,6 +10,7 @@ from harness.sandbox.level import LevelName
 
 if TYPE_CHECKING:
     from agent_plugin.verify_episode import Verified
+    from harness.renders import RenderRequest
     from recorder.files import Finding
 
 
@@ -24,6 +25,10 @@ def verify(
     checks: Annotated[
         Path | None, typer.Option(help="Checks file to take in place of the checks that the task declares.")
     ] = None,
+    renders: Annotated[bool, typer.Option("--renders/--no-renders", help="Draw the saved scene into renders/.")] = True,
+    cycles: Annotated[
+        bool, typer.Option("--cycles", help="Draw the stills with Cycles: the scene's own light and materials, slowly.")
+    ] = False,
     workers: Annotated[int, typer.Option("-w", "--workers", min=1, max=64, help="Episodes at once.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     allow_isolation: Annotated[
@@ -31,23 +36,39 @@ def verify(
         typer.Option(help="Weakest isolation to run the episode's code in. Without: what the record asks for."),
     ] = None,
 ) -> None:
-    """Open the saved scene in a fresh Blender, make the declared checks, run final_script.py whole again and compare,
-    and examine the record. The results go into the episode's verification/; samples of a data set stay as they are.
+    """Open the saved scene in a fresh Blender, make the declared checks and the renders, run final_script.py whole
+    again and compare, and examine the record. The results go into the episode's verification/ and renders/; samples of
+    a data set stay as they are.
 
     Exit status: 0 all is good, 1 something was found or the machine failed, 2 the input is wrong.
     """
     from agent_plugin.faults import bad_input
 
     if integrity:
-        if checks:
-            raise bad_input("--checks has no meaning beside --integrity")
+        if checks or cycles:
+            raise bad_input("--checks and --cycles have no meaning beside --integrity")
         _verify_integrity(folders, as_json=as_json)
         return
-    _verify_all(folders, checks, workers, allow_isolation, as_json=as_json)
+    if cycles and not renders:
+        raise bad_input("--cycles says how to draw, --no-renders not to")
+    drawing = _drawing(cycles=cycles) if renders else None
+    _verify_all(folders, checks, drawing, workers, allow_isolation, as_json=as_json)
+
+
+def _drawing(*, cycles: bool) -> "RenderRequest":
+    from harness.renders import RenderRequest
+
+    return RenderRequest(engine="cycles" if cycles else "workbench")
 
 
 def _verify_all(
-    folders: list[Path], checks: Path | None, workers: int, allow_isolation: LevelName | None, *, as_json: bool
+    folders: list[Path],
+    checks: Path | None,
+    drawing: "RenderRequest | None",
+    workers: int,
+    allow_isolation: LevelName | None,
+    *,
+    as_json: bool,
 ) -> None:
     from agent_plugin.checks_file import load_checks
     from agent_plugin.keys import hide_keys
@@ -65,7 +86,7 @@ def _verify_all(
         if not as_json:
             print(block_of(done), flush=True)
 
-    done = verify_all(chosen, Wish(given, allow_isolation), workers, tell)
+    done = verify_all(chosen, Wish(given, drawing, allow_isolation), workers, tell)
     findings = {str(dataset): _integrity(dataset) for dataset in chosen.datasets}
     if as_json:
         of_datasets = {name: _as_json(found) for name, found in findings.items()}

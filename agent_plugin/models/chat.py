@@ -30,7 +30,7 @@ class BlenderLitellmModel(BlenderModelMixin, LitellmModel):
 
     def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
         parameters = self._parameters(**kwargs)
-        return litellm.completion(model=self.config.model_name, messages=messages, tools=self.tools, **parameters)
+        return litellm.completion(model=self.config.model_name, messages=messages, **self._offered(), **parameters)
 
     def read_reply(self, response: Any) -> Reply:
         return chat_reply(response.model_dump())

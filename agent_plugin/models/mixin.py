@@ -21,6 +21,7 @@ from agent_plugin.models.failure_text import shortened
 from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure, ModelCallFailed, unreadable_arguments
 from agent_plugin.models.pictures import count_pictures
 from agent_plugin.models.request import Dialect, RequestPolicy, digest, policy_facts, request_messages
+from agent_plugin.models.responses_items import to_tools
 from agent_plugin.models.retry import CallRefused, Retries, RetryPolicy, ask
 from agent_plugin.models.routes import Family, placement_for, route_for
 from agent_plugin.models.settings import CallSettings
@@ -146,6 +147,20 @@ class BlenderModelMixin:
         Raises FormatError for a reply without a call, InterruptAgentFlow where the conversation itself ends the episode
         (its length, its content), ModelCallFailed where the provider is at fault.
         """
+        reply, extra = self.reply_to(messages, **kwargs)
+        if reply.finish_reason == "content_filter" and not reply.calls:
+            raise _episode_ends("ContentPolicyViolation", "The provider held the reply back.", extra | _kept(reply))
+        try:
+            return reply.message | {"extra": extra | {"actions": self._actions(reply)}}
+        except FormatError as error:
+            error.messages[0]["extra"] |= extra | _kept(reply)
+            raise
+
+    def reply_to(self, messages: list[dict[str, Any]], **kwargs: Any) -> tuple[Reply, dict[str, Any]]:
+        """One model call, whatever its reply holds: (the reply, what was sent, tried, read and paid).
+
+        Raises what `query` raises of the request: InterruptAgentFlow, ModelCallFailed.
+        """
         check_global_limits()
         started, retries = time.monotonic(), Retries()
         reply, cost = self._ask(messages, kwargs, retries)
@@ -161,13 +176,7 @@ class BlenderModelMixin:
             "timestamp": time.time(),
             **cost,
         }
-        if reply.finish_reason == "content_filter" and not reply.calls:
-            raise _episode_ends("ContentPolicyViolation", "The provider held the reply back.", extra | _kept(reply))
-        try:
-            return reply.message | {"extra": extra | {"actions": self._actions(reply)}}
-        except FormatError as error:
-            error.messages[0]["extra"] |= extra | _kept(reply)
-            raise
+        return reply, extra
 
     def _ask(self, messages: list[dict[str, Any]], kwargs: dict[str, Any], retries: Retries) -> _Answer:
         """A reply and what it cost. A request with too many pictures is sent once more, with half as many."""
@@ -247,6 +256,10 @@ class BlenderModelMixin:
             **policy_facts(policy),
         }
         return prepared
+
+    def _offered(self) -> dict[str, Any]:
+        """The tools as a field of a request. None are offered as no field: services refuse an empty list."""
+        return {"tools": to_tools(self.tools) if self.dialect == "responses" else self.tools} if self.tools else {}
 
     def _parameters(self, **more: Any) -> dict[str, Any]:
         """Of a call through litellm."""

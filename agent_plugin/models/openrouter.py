@@ -13,7 +13,6 @@ from agent_plugin.models.chat import chat_reply
 from agent_plugin.models.mixin import BlenderModelConfig, BlenderModelMixin, Reply
 from agent_plugin.models.request import Dialect
 from agent_plugin.models.responses import STATELESS, responses_reply
-from agent_plugin.models.responses_items import to_tools
 from agent_plugin.models.routes import Family
 from agent_plugin.models.wire import see_body
 
@@ -80,7 +79,7 @@ class BlenderOpenRouterModel(_OpenRouterMixin, OpenRouterModel):  # type: ignore
     family: ClassVar[Family] = "openrouter"
 
     def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
-        payload = {"model": self.api_name, "messages": messages, "tools": self.tools, "usage": {"include": True}}
+        payload = {"model": self.api_name, "messages": messages, **self._offered(), "usage": {"include": True}}
         return self._post("chat/completions", payload, kwargs)
 
     def read_reply(self, response: Any) -> Reply:
@@ -94,7 +93,7 @@ class BlenderOpenRouterResponseModel(_OpenRouterMixin, OpenRouterResponseModel):
     dialect: ClassVar[Dialect] = "responses"
 
     def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
-        payload = {"model": self.api_name, "input": messages, "tools": to_tools(self.tools), **STATELESS}
+        payload = {"model": self.api_name, "input": messages, **self._offered(), **STATELESS}
         return self._post("responses", payload, kwargs)
 
     def read_reply(self, response: Any) -> Reply:

@@ -63,7 +63,7 @@ def portkey_class() -> type[BlenderModelMixin]:
         def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
             settings = self.config.model_kwargs | kwargs
             sent = {k: v for k, v in settings.items() if k not in _NOT_SENT}
-            body = {"model": self.config.model_name.removeprefix(_PREFIX), "messages": messages, "tools": self.tools}
+            body = {"model": self.config.model_name.removeprefix(_PREFIX), "messages": messages, **self._offered()}
             see_body(body | sent)
             client = self.client.with_options(max_retries=0, timeout=self.config.request_timeout)
             return client.chat.completions.create(**body, **sent)

@@ -7,7 +7,7 @@ from minisweagent.models.litellm_response_model import LitellmResponseModel
 
 from agent_plugin.models.mixin import BlenderModelConfig, BlenderModelMixin, Reply
 from agent_plugin.models.request import Dialect
-from agent_plugin.models.responses_items import finish_reason, reply_message, to_tools
+from agent_plugin.models.responses_items import finish_reason, reply_message
 from agent_plugin.models.routes import Family
 
 STATELESS: dict[str, Any] = {"store": False, "include": ["reasoning.encrypted_content"]}
@@ -29,7 +29,7 @@ class BlenderLitellmResponseModel(BlenderModelMixin, LitellmResponseModel):
         parameters = STATELESS | self._parameters(**kwargs)
         # `openai/responses/x` is how litellm names this API within chat completions
         name = self.config.model_name.replace("/responses/", "/", 1)
-        return litellm.responses(model=name, input=messages, tools=to_tools(self.tools), **parameters)
+        return litellm.responses(model=name, input=messages, **self._offered(), **parameters)
 
     def read_reply(self, response: Any) -> Reply:
         return responses_reply(response.model_dump())

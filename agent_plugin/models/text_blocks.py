@@ -58,12 +58,12 @@ def arguments_of(block: Block, tools: Sequence[Message]) -> str:
 def to_plain_chat(messages: Sequence[Message], tools: Sequence[Message]) -> list[Message]:
     """Chat without tools: the system prompt tells how to call them, and results of a turn are one user message.
 
-    Several servers' templates want the roles to alternate.
+    Where no tool is offered, nothing is told. Several servers' templates want the roles to alternate.
     """
     plain: list[Message] = []
     for message in messages:
         if message["role"] == "system":
-            plain.append(message | {"content": f"{_said(message)}\n{tool_text(tools)}"})
+            plain.append(message | {"content": f"{_said(message)}\n{tool_text(tools)}"} if tools else message)
         elif message["role"] == "assistant":
             plain.append({"role": "assistant", "content": _said(message)})
         elif plain and plain[-1]["role"] == "user":

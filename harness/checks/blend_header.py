@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import Literal
 
 Packing = Literal["none", "gzip", "zstd"]
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _OLD = re.compile(rb"BLENDER[-_][vV](\d)(\d\d)")
 """Up to 4.x: pointer size, byte order, three digits of version."""
 _NEW = re.compile(rb"BLENDER\d\d-\d\dv(\d\d)(\d\d)")
 """5.0 and later: length of the header, file format, four digits of version."""
+_ELSE = {
+    b"PK\x03\x04": "a zip archive: give the .blend that is in it",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: give the .blend that is in it",
+    b"Rar!": "a rar archive: give the .blend that is in it",
+    b"\xfd7zXZ\x00": "an xz file: unpack it first",
+    b"BZh": "a bzip2 file: unpack it first",
+    b"version https://git-lfs": "a Git LFS pointer: fetch the file that it stands for",
+}
+"""How what is often named .blend begins instead."""
 
 
 class NotABlend(Exception):
@@ -38,12 +48,18 @@ def read_header(path: Path) -> BlendHeader:
         raise NotABlend("an empty file")
     with path.open("rb") as file:
         start = file.read(4096)
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
+    if start.startswith(_ZSTD):
         return BlendHeader("zstd", None)
-    if start.startswith(b"\x1f\x8b"):
-        return BlendHeader("gzip", _version(_gunzip(start)))
-    if start.startswith(b"PK\x03\x04"):
-        raise NotABlend("a zip archive: give the .blend that is in it")
+    if start.startswith(_GZIP):
+        inside = _gunzip(start)
+        if inside.startswith((_GZIP, _ZSTD)):
+            raise NotABlend("compressed twice: unpack it once")
+        return BlendHeader("gzip", _version(inside))
+    for beginning, what in _ELSE.items():
+        if start.startswith(beginning):
+            raise NotABlend(what)
+    if start[257:262] == b"ustar":
+        raise NotABlend("a tar archive: give the .blend that is in it")
     return BlendHeader("none", _version(start))
 
 

@@ -65,7 +65,7 @@ class FrameRow(Row):
     share_inside: Share
     share_behind: Share
     fill: float | None
-    """Share of the picture that its outline covers, clipped at the edges; None where part lies behind the camera."""
+    """Share of the picture that its outline covers; None where part of it is behind the camera or clipped."""
 
 
 class InFrame(CheckType[FrameRow], AtFrame):
@@ -85,7 +85,7 @@ class InFrame(CheckType[FrameRow], AtFrame):
     def judge_row(self, row: FrameRow) -> Finding:
         text = f"{number(100 * row.share_inside)} % of the vertices of '{row.object}' are in the picture"
         if row.share_behind:
-            text += f", {number(100 * row.share_behind)} % behind the camera"
+            text += f", {number(100 * row.share_behind)} % behind the camera or clipped"
         return finding(row.share_inside >= self.min_share - 1e-9, text, row.share_inside)
 
 
@@ -110,7 +110,7 @@ class FrameFill(CheckType[FrameRow], AtFrame):
 
     def judge_row(self, row: FrameRow) -> Finding:
         if row.fill is None:
-            return unsure(f"Part of '{row.object}' lies behind the camera, so that it has no outline")
+            return unsure(f"Part of '{row.object}' lies behind the camera or is clipped, so that it has no outline")
         text = f"'{row.object}' covers {number(100 * row.fill)} % of the picture"
         is_good = (self.min or 0) <= row.fill <= (1 if self.max is None else self.max)
         return finding(is_good, f"{text}; wanted: {wanted(self.min, self.max)}", row.fill)

@@ -33,6 +33,9 @@ class FileFacts(Record):
     """What `in_blender/checks/file_facts.py` reads. Claims."""
 
     version: tuple[int, int, int]
+    """Of the Blender that saved it."""
+    reader: tuple[int, int, int]
+    """Of the one that opened it."""
     seconds: float
     code: Annotated[list[Code], Field(max_length=40)]
     external: Annotated[list[External], Field(max_length=40)]
@@ -71,6 +74,10 @@ def size_finding(size_mb: float, most_mb: float) -> list[FileFinding]:
 
 
 def _findings(facts: FileFacts) -> Iterator[FileFinding]:
+    (major, minor), (ours, ours_minor) = facts.version[:2], facts.reader[:2]
+    if (major, minor) > (ours, ours_minor):
+        what = f"Blender {major}.{minor} saved it; {ours}.{ours_minor}, which opened it, may have dropped what is newer"
+        yield FileFinding(code="newer_version", message=what)
     for code in (*facts.code, *facts.writers):
         words = _CODE_WORDS.get(code.kind, "'{name}': {detail}")
         yield FileFinding(code=code.kind, message=words.format(name=code.name, detail=code.detail))

@@ -110,6 +110,8 @@ class Moves(CheckType[PoseRow]):
         ways: dict[str, list[PoseRow]] = {}
         for row in measured.rows:
             ways.setdefault(row.object, []).append(row)
+        if not ways:
+            return Verdict(outcome="unknown", message="Nothing was measured.")
         found = {name: self._judge_way(name, sorted(rows, key=lambda r: r.frame)) for name, rows in ways.items()}
         bad = [name for name, one in found.items() if one.outcome == "fail"]
         telling = found[bad[0]] if bad else next(iter(found.values()))

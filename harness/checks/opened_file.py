@@ -16,13 +16,14 @@ from pydantic import ValidationError
 from harness.blender import BlenderRun, run_in_blender
 from harness.checks.declared import DeclaredCheck
 from harness.checks.file_findings import FileFacts
-from harness.folders import private_folder
+from harness.renders import RenderRequest, why_stopped
 from harness.sandbox import Bind, Limits
 from harness.settings import HarnessSettings
 from harness.state_diff import parse_state
 
 _INSIDE = "/checked/scene.blend"
 _MAX_STARTS = 3
+_ITS_PLACE = re.compile(r"""(?:(?:blend )?file )?["']?[^ "']*/scene\.blend["']?""")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Wanted:
     checks: tuple[DeclaredCheck, ...] = ()
     state: bool = False
     """The canonical scene state too."""
+    renders: RenderRequest | None = None
+    """Pictures too."""
     seconds: float = 20.0
     """That measuring one check in one frame may take."""
 
@@ -49,25 +52,32 @@ class OpenedFile:
     """Why measurements are missing."""
     state: dict[str, Any] | None = None
     why_no_state: str = ""
+    drawn: tuple[dict[str, Any], ...] = ()
+    """What it said of the raw pictures."""
+    why_not_drawn: str = ""
+    """Why pictures may be missing."""
     isolation: str = ""
     n_starts: int = 0
 
 
-def open_file(copy: Path, wanted: Wanted, settings: HarnessSettings, limits: Limits) -> OpenedFile:
+def open_file(copy: Path, wanted: Wanted, settings: HarnessSettings, limits: Limits, raw: Path) -> OpenedFile:
     """Find out all that is wanted. Where Blender itself dies of a check, another Blender measures those that are left.
 
-    `copy` lies alone in a folder of ours, and the sandbox may read it.
+    `copy` lies alone in a folder of ours, and the sandbox may read it. Raw pictures come into the empty folder `raw`.
     """
     opened, left = OpenedFile(), list(wanted.checks)
     while opened.n_starts == 0 or (left and opened.n_starts < _MAX_STARTS):
         wants_state = wanted.state and opened.state is None
-        run = _start(copy, request_of(left, wanted.seconds, state=wants_state), settings, limits)
+        request = request_of(left, wanted.seconds, state=wants_state, renders=wanted.renders)
+        run = _start(copy, request, settings, limits, raw)
         opened.n_starts += 1
         opened.isolation = run.level
         opened.facts = opened.facts or _facts(run.message("opened"))
         opened.reason = _why_stopped(run, limits, "checked") if run.message("opened") else _why_not_opened(run, limits)
         if wants_state:
             opened.state, opened.why_no_state = _state(run, limits)
+        opened.drawn = tuple(m for m in run.messages if m["kind"].startswith("render"))
+        opened.why_not_drawn = why_stopped(run, limits)
         culprit = _last_begun(run) if opened.reason else None
         measured = [m for m in run.messages if m["kind"] == "measured"]
         unfinished = _unfinished(run, left) if opened.reason else set()
@@ -81,7 +91,13 @@ def open_file(copy: Path, wanted: Wanted, settings: HarnessSettings, limits: Lim
     return opened
 
 
-def request_of(checks: Sequence[DeclaredCheck], seconds: float = 20.0, *, state: bool = False) -> dict[str, Any]:
+def request_of(
+    checks: Sequence[DeclaredCheck],
+    seconds: float = 20.0,
+    *,
+    state: bool = False,
+    renders: RenderRequest | None = None,
+) -> dict[str, Any]:
     """What Blender is asked, as JSON values."""
     asked = [
         {
@@ -93,19 +109,17 @@ def request_of(checks: Sequence[DeclaredCheck], seconds: float = 20.0, *, state:
         }
         for declared in checks
     ]
-    return {"seconds": seconds, "checks": asked, "state": state}
+    drawing = renders.model_dump(mode="json") if renders else None
+    return {"seconds": seconds, "checks": asked, "state": state, "renders": drawing}
 
 
-def _start(copy: Path, request: dict[str, Any], settings: HarnessSettings, limits: Limits) -> BlenderRun:
+def _start(copy: Path, request: dict[str, Any], settings: HarnessSettings, limits: Limits, raw: Path) -> BlenderRun:
     asked = copy.with_name("request.json")
     asked.write_text(json.dumps(request), encoding="utf-8")
     if os.geteuid() == 0:  # the sandbox is another user then
         asked.chmod(0o644)
     binds = [Bind(copy, _INSIDE), Bind(asked, "/checks/request.json")]
-    with private_folder("measured") as workspace:
-        return run_in_blender(
-            "check_scene.py", [copy, asked], workspace=workspace, settings=settings, limits=limits, binds=binds
-        )
+    return run_in_blender("check_scene.py", [copy, asked], workspace=raw, settings=settings, limits=limits, binds=binds)
 
 
 def _unfinished(run: BlenderRun, checks: Sequence[DeclaredCheck]) -> set[str]:
@@ -142,7 +156,7 @@ def _why_not_opened(run: BlenderRun, limits: Limits) -> str:
     if unreadable and isinstance(unreadable.get("why"), str):
         words = " ".join(unreadable["why"].split()).removeprefix("Error: ")
         # where it lay for Blender tells nobody anything
-        return f"Blender cannot open it: {re.sub(r'[^ ]*/scene.blend', 'the file', words)[:300]}"
+        return f"Blender cannot open it: {_ITS_PLACE.sub('the file', words)[:300]}"
     return f"Blender could not open it: {_why_stopped(run, limits, 'opened') or 'it ended without a word'}"
 
 

@@ -113,7 +113,7 @@ class SimResult(CheckType[PlaceRow]):
             first = measured.unmeasured[0]
             return Verdict(outcome="unknown", message=f"'{first.object}' in frame {first.frame}: {first.unknown}")
         last = [row for row in measured.rows if row.frame == self.frame]
-        first_frame = min(row.frame for row in measured.rows)
+        first_frame = min((row.frame for row in measured.rows), default=self.frame)
         starts = {row.object: row.place for row in measured.rows if row.frame == first_frame}
         found = [(row, self._judge_end(row, math.dist(row.place, starts[row.object]))) for row in last]
         if not found:

@@ -10,11 +10,9 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from harness.checks.blend_header import NotABlend, read_header
 from harness.checks.check_type import Measured, Unmeasured
@@ -24,6 +22,8 @@ from harness.checks.opened_file import OpenedFile, Wanted, open_file
 from harness.checks.report import CheckReport, CheckResult
 from harness.checks.verdict import Verdict
 from harness.folders import private_folder
+from harness.renders import LIMITS as RENDER_LIMITS
+from harness.renders import Renders, finish_renders
 from harness.sandbox import Limits
 from harness.settings import HarnessSettings
 
@@ -41,6 +41,8 @@ class Examination:
     state: dict[str, Any] | None
     """The canonical scene state; None where it was not asked for or cannot be read."""
     why_no_state: str
+    renders: Renders | None = None
+    """What was drawn and published; None where nothing was asked for, or the file cannot be opened."""
 
 
 def run_checks(
@@ -58,18 +60,29 @@ def run_checks(
     return examine(file, Wanted(tuple(checks), seconds=seconds), settings, limits).report
 
 
-def examine(file: Path, wanted: Wanted, settings: HarnessSettings, limits: Limits = LIMITS) -> Examination:
-    """Open the file once and see to all that is wanted of it. Raises as `run_checks`."""
+def examine(
+    file: Path, wanted: Wanted, settings: HarnessSettings, limits: Limits = LIMITS, *, keep: Path | None = None
+) -> Examination:
+    """Open the file once and see to all that is wanted of it; renders are published into the new folder `keep`.
+
+    Raises as `run_checks`, and FileExistsError.
+    """
     begun = time.monotonic()
     size_mb = file.stat().st_size / 2**20
     problem = _refusal(file, size_mb)
-    with private_folder("checked") as folder:
+    renders = None
+    with private_folder("checked") as folder, private_folder("raw") as raw:
         # a copy that does not change meanwhile, and that the sandbox's user may read
         copy = folder / "scene.blend"
         sha256 = "" if problem else _copy(file, copy)
-        opened = OpenedFile() if problem else open_file(copy, wanted, settings, limits)
+        limits = _with_drawing(limits) if wanted.renders else limits
+        opened = OpenedFile() if problem else open_file(copy, wanted, settings, limits, raw)
+        if wanted.renders and keep and opened.facts:
+            stopped = opened.why_not_drawn
+            renders = finish_renders(opened.drawn, raw, keep, settings, wanted.renders, sha256, stopped)
     facts = opened.facts
-    problem = problem or ("" if facts else opened.reason)
+    if not problem and not facts:
+        problem = opened.reason or f"What Blender says of '{file.name}' does not hold together"
     report = CheckReport(
         file=file.name,
         sha256=sha256,
@@ -82,7 +95,16 @@ def examine(file: Path, wanted: Wanted, settings: HarnessSettings, limits: Limit
         open_seconds=facts.seconds if facts else 0.0,
         seconds=time.monotonic() - begun,
     )
-    return Examination(report, opened.state, problem or opened.why_no_state)
+    return Examination(report, opened.state, problem or opened.why_no_state, renders)
+
+
+def _with_drawing(limits: Limits) -> Limits:
+    """Of a Blender that draws after it has measured."""
+    return replace(
+        RENDER_LIMITS,
+        timeout_seconds=limits.timeout_seconds + RENDER_LIMITS.timeout_seconds,
+        memory_mb=limits.memory_mb,
+    )
 
 
 def unjudged(name: str, checks: Sequence[DeclaredCheck], why: str) -> CheckReport:
@@ -127,8 +149,8 @@ def _result(declared: DeclaredCheck, opened: OpenedFile, problem: str) -> CheckR
     reason = problem or opened.culprits.get(declared.id) or opened.reason
     try:
         verdict = _verdict(declared, messages, reason)
-    except (ValidationError, ValueError, ArithmeticError, KeyError) as error:
-        first = str(error).splitlines()[0]
+    except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration) as error:  # a ValidationError too
+        first = (str(error) or type(error).__name__).splitlines()[0]
         verdict = Verdict(outcome="unknown", message=f"What was measured does not hold together ({first})")
     parameters = declared.check.model_dump(mode="json", exclude_none=True)
     return CheckResult(

@@ -60,14 +60,14 @@ def _paste_labelled(
     x, y = corner
     width, height = strip_size
     strip, indent, font = Image.new("RGB", strip_size, STRIP), height // 3, load_font(height)
-    text = _fitting(label, font, width - 2 * indent)
+    text = fitting(label, font, width - 2 * indent)
     ImageDraw.Draw(strip).text((indent, height // 2), text, fill=TEXT, font=font, anchor="lm")
     sheet.paste(strip, corner)
     with Image.open(io.BytesIO(frame.jpeg)) as picture:
         sheet.paste(picture, (x + (width - frame.width) // 2, y + height))
 
 
-def _fitting(label: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int) -> str:
+def fitting(label: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int) -> str:
     """As much of a label as there is room for, on one line: names in it may be long and hold line ends."""
     text = "".join(c if c.isprintable() else " " for c in label)
     if font.getlength(text) <= width:

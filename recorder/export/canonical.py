@@ -157,6 +157,7 @@ def metadata(sample: Sample) -> str:
         "trajectory_sha256": sample.trajectory_sha256,
         "exit_status": sample.end.exit_status if sample.end else "",
         "reason": sample.reason,
+        **({"score": sample.score.model_dump(mode="json", exclude_none=True)} if sample.score else {}),
         "started_at": sample.header.started_at,
         "sandbox_level": sample.header.sandbox_level,
         "versions": sample.header.versions,

@@ -137,10 +137,13 @@ def _table(seen: list[Seen]) -> str:
     """Every attempt, what became of it and why."""
     rows = [
         f"| {one.episode} | {one.label or ''} | {one.fate} | {one.n_steps} | "
+        f"{'' if one.score is None else f'{one.score:.3f}'} | "
         f"{'unknown' if one.cost_usd is None else f'{one.cost_usd:.4f}'} | {_cell(one.reason)} |"
         for one in seen
     ]
-    return "\n".join(["| episode | label | here | steps | USD | why |", "|---|---|---|---|---|---|", *rows, ""])
+    return "\n".join(
+        ["| episode | label | here | steps | score | USD | why |", "|---|---|---|---|---|---|---|", *rows, ""]
+    )
 
 
 def _cell(text: str) -> str:

@@ -82,13 +82,18 @@ def _prompt_role(message: Message) -> Literal["system", "user"]:
 
 
 def _reply(step: Step) -> Turn:
-    text = _content_text(step.assistant.get("content"))
-    reasoning = _reasoning(step.assistant)
-    if not reasoning and (split := _THINK.fullmatch(text)):
-        reasoning, text = split[1], split[2]
+    reasoning, text = spoken(step.assistant)
     calls = () if step.format_error is not None else tuple(_calls(step.assistant.get("tool_calls")))
     parts = (TextPart(text=text),) if text else ()
     return Turn("assistant", parts, reasoning, calls, step=step)
+
+
+def spoken(assistant: dict[str, Any]) -> tuple[str, str]:
+    """(reasoning, text) of a reply as its provider gave it."""
+    reasoning, text = _reasoning(assistant), _content_text(assistant.get("content"))
+    if not reasoning and (split := _THINK.fullmatch(text)):
+        return split[1], split[2]
+    return reasoning, text
 
 
 def _content_text(content: Any) -> str:

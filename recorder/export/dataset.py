@@ -116,6 +116,7 @@ def _seen(source: Source, sample: Sample, fate: str, reason: str) -> Seen:
         reason=reason,
         model=sample.header.model,
         n_steps=len(sample.steps),
+        score=sample.score.weighted if sample.score else None,
         cost_usd=sum(cost.usd for cost in costs) if all(cost.is_known for cost in costs) else None,
         versions=tuple(sorted(sample.header.versions.items())),
     )

@@ -27,6 +27,8 @@ class Seen:
     reason: str
     model: str = ""
     n_steps: int = 0
+    score: float | None = None
+    """Weighted, of the declared checks; None where there are none, or none could be judged."""
     cost_usd: float | None = None
     """None: unknown."""
     versions: tuple[tuple[str, str], ...] = ()

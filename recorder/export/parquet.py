@@ -27,6 +27,7 @@ _FEATURES: dict[str, Any] = {
     "messages": [{"role": {"dtype": "string", "_type": "Value"}, "content": {"dtype": "string", "_type": "Value"}}],
     "images": [{"_type": "Image"}],
     "reward": {"dtype": "float64", "_type": "Value"},
+    "score": {"dtype": "float64", "_type": "Value"},
     **{name: {"dtype": "string", "_type": "Value"} for name in _TEXTS[1:]},
 }
 SCHEMA = pa.schema(
@@ -35,6 +36,7 @@ SCHEMA = pa.schema(
         ("messages", pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))),
         ("images", pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))),
         ("reward", pa.float64()),
+        ("score", pa.float64()),
         *((name, pa.string()) for name in _TEXTS[1:]),
     ],
     metadata={"huggingface": json.dumps({"info": {"features": _FEATURES}})},
@@ -61,6 +63,7 @@ class Parquet:
             for image in turn.images
         ]
         row = {"id": sample.name, "messages": _messages(sample, turns), "images": images, "reward": sample.reward}
+        row["score"] = sample.score.weighted if sample.score else None
         row |= {"task_id": sample.header.task_id, "model_id": sample.header.model}
         self._waiting.append(row | {"label": sample.label, "license": sample.license})
         self._n_bytes += sum(len(image["bytes"]) for image in images)

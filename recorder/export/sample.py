@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recorder.decisions import standing
+from recorder.decisions import rejection, standing, valid_decision
 from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
 from recorder.export.conversation import Turn, conversation
@@ -12,11 +12,11 @@ from recorder.files import Label, PinnedTask
 from recorder.integrity import TRAJECTORY, check_episode
 from recorder.paths import EpisodePaths
 from recorder.plain_files import hash_plain, is_plain, read_plain
-from recorder.records import End, EpisodeSummary, Header, Step
+from recorder.records import CheckScore, End, EpisodeSummary, Header, Step
 from recorder.redaction import Redactor
 from recorder.trajectory import parse_line, read_summary
 
-_TEXTS = ("final_script.py", "task/brief.md", "task/task.json")
+_TEXTS = ("final_script.py", "task/brief.md", "task/task.json", "task/checks.json", "task/rubric.json")
 """What an episode holds in clear text that no redaction went over."""
 
 
@@ -54,6 +54,11 @@ class Sample:
         return 1.0 if self.is_success else 0.0
 
     @property
+    def score(self) -> CheckScore | None:
+        """Of the task's declared checks; None where there are none, and for an episode that never ended."""
+        return self.summary.score if self.summary else None
+
+    @property
     def n_images(self) -> int:
         return sum(len(turn.images) for turn in self.turns)
 
@@ -70,6 +75,8 @@ def label_of(root: Path) -> tuple[Label, str]:
     """What an episode is worth, and why. Raises CorruptEpisode."""
     paths = EpisodePaths(root)
     if not paths.summary.exists() and not paths.summary.is_symlink():
+        if rejected := rejection(valid_decision(root)):
+            return "failed", rejected
         return "unfinished", "it has no episode.json: it was stopped, or the machine failed"
     return standing(root)
 

@@ -19,7 +19,7 @@ from agent_plugin.config import load_config
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome, RunPlan, lock_run, open_run, run_all
 from agent_plugin.spending import Stop
-from agent_plugin.tasks import load_tasks
+from agent_plugin.task_list import load_tasks
 from recorder.errors import CorruptEpisode
 from recorder.integrity import check_episode
 from recorder.paths import RunPaths

@@ -18,7 +18,7 @@ from agent_plugin.episode import EpisodeKey
 from agent_plugin.faults import BadInput
 from agent_plugin.launcher import EpisodeOutcome, RunPlan, fingerprint, lock_run, open_run, run_all
 from agent_plugin.spending import Stop
-from agent_plugin.tasks import load_tasks
+from agent_plugin.task_list import load_tasks
 from recorder.paths import EpisodePaths, RunPaths
 from recorder.records import End, Step
 from recorder.trajectory import read_summary, read_trajectory

@@ -9,7 +9,7 @@ from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome
 from agent_plugin.progress import RunProgress, results_table, what_was_lost, where_to_look
 from agent_plugin.tasks import Task
-from recorder.records import Cost, EpisodeSummary, Verdict
+from recorder.records import CheckScore, Cost, EpisodeSummary, Verdict
 
 
 def key(task: str, attempt: int = 1, model: str = "m/[x]") -> EpisodeKey:
@@ -106,6 +106,27 @@ def test_the_table_has_a_row_an_episode() -> None:
         ["d", "m/[x]", "1", "7", "fail", "x, y", "12", "$1.2500"],
     ]
     assert all(name in shown(target) for name in ("task", "model", "attempt", "steps", "verdict", "problems", "cost"))
+
+
+def test_scores_have_a_column_where_there_are_any() -> None:
+    """With how many checks could not be judged; an episode of a task without checks has an empty cell."""
+    scored = []
+    cases: list[tuple[str, float | None, list[str]]] = [("a", 0.756, []), ("b", 0.5, ["x", "y"]), ("c", None, ["x"])]
+    for task, weighted, unknown in cases:
+        score = CheckScore(
+            is_strict_pass=False, weighted=weighted, judged_share=0.5, n_passed=1, failed=[], not_judged=unknown
+        )
+        ended = outcome(task, "fail")
+        assert ended.summary
+        scored.append(EpisodeOutcome(ended.key, ended.summary.model_copy(update={"score": score})))
+    target = console()
+    target.print(results_table([*scored, outcome("d")]))
+    rows = [[cell.strip() for cell in line.split("│")] for line in shown(target).splitlines() if line.count("│") == 8]
+    assert [row[5] for row in rows] == ["checks", "0.76", "0.50, 2 unknown", "not judged", ""]
+    target = console()
+    with RunProgress(target, 1) as progress:
+        progress.ended(scored[1])
+    assert shown(target) == "fail     b · m/[x] · 1, checks 0.50, 2 unknown\n"
 
 
 def test_a_reason_is_told_once_below_the_table() -> None:

@@ -10,6 +10,7 @@ import pytest
 from agent_plugin.faults import BadInput
 from agent_plugin.recorded_episode import read_episode
 from recorder.errors import CorruptEpisode
+from recorder.integrity import check_episode
 from tests.agent_plugin.episodes import ran, written
 
 
@@ -27,6 +28,32 @@ def edit(path: Path, line: int, change: Callable[[dict[str, Any]], Any]) -> None
     change(record)
     lines[line - 1] = json.dumps(record)
     path.write_text("\n".join(lines) + "\n")
+
+
+CHECK = {"id": "cube", "type": "object_exists", "parameters": {"target": "Cube"}}
+RUBRIC = {"criteria": [{"id": "colour", "text": "The cube is red."}]}
+
+
+def test_checks_and_rubric_are_pinned(tmp_path: Path) -> None:
+    """Each as a file of its own, which the task's hash covers: read back the same, and not at all once changed."""
+    folder = written(tmp_path / "e", checks=[CHECK], rubric=RUBRIC)
+    assert json.loads((folder / "task/checks.json").read_text()) == [CHECK]
+    pinned = json.loads((folder / "task/task.json").read_text())
+    assert (pinned["checks"], pinned["rubric"]) == ("checks.json", "rubric.json")
+    task = read_episode(folder).task
+    assert (task.checks, task.rubric, task.sha256) == ((CHECK,), RUBRIC, pinned["sha256"])
+    assert not [finding for finding in check_episode(folder) if finding.code == "task"]
+    for name in ("checks.json", "rubric.json"):
+        content = (folder / "task" / name).read_text()
+        (folder / "task" / name).write_text(content.replace("e", "E", 1))
+        with pytest.raises(CorruptEpisode, match="not the task that was worked on"):
+            read_episode(folder)
+        assert next(f.message for f in check_episode(folder) if f.code == "task").startswith("not the task that was")
+        (folder / "task" / name).write_text(content)
+    (folder / "task/checks.json").unlink()
+    with pytest.raises(CorruptEpisode, match="the pinned task cannot be read"):
+        read_episode(folder)
+    assert "'task/checks.json' is missing" in next(f.message for f in check_episode(folder) if f.code == "task")
 
 
 def test_what_was_pinned_is_there(folder: Path) -> None:

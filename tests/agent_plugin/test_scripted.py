@@ -12,8 +12,8 @@ import yaml
 
 from agent_plugin.places import CONFIGS_DIR
 from agent_plugin.scripted import register_scripted_provider
-from agent_plugin.scripted_file import load_scripted, scripted_path
-from agent_plugin.tasks import load_tasks
+from agent_plugin.scripted_file import load_scripted, scripted_model
+from agent_plugin.task_list import load_tasks
 from tests.agent_plugin.conftest import CALLS_LITELLM, ScriptModel, bash
 
 pytestmark = CALLS_LITELLM
@@ -131,9 +131,34 @@ def test_the_brief_chooses_the_conversation(script_model: ScriptModel) -> None:
 
 def test_names_lead_to_files(tmp_path: Path) -> None:
     """A bare name is one of ours, a .yaml the user's."""
-    assert scripted_path("scripted/demo") == CONFIGS_DIR / "demo/scripted.yaml"
-    assert scripted_path(f"scripted/{tmp_path}/x.yaml") == tmp_path / "x.yaml"
-    assert scripted_path("scripted/sub/x.yml") == Path("sub/x.yml")
+    assert scripted_model("scripted/demo") == load_scripted(CONFIGS_DIR / "demo/scripted.yaml")
+    for name in ("x.yaml", "x.yml"):
+        (tmp_path / name).write_text(f"model: m\nconversations: [{{when: {name}, turns: [{{text: hi}}]}}]")
+        assert scripted_model(f"scripted/{tmp_path}/{name}").conversations[0].when == name
+
+
+def test_a_folder_of_tasks_has_its_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file beside each task, played as one; a name that no folder has lists those that there are."""
+    for task in ("b", "a"):
+        (tmp_path / "tasks" / task).mkdir(parents=True)
+        (tmp_path / "tasks" / task / "task.yaml").write_text("brief: x")
+        (tmp_path / "tasks" / task / "right.yaml").write_text(
+            f"model: m\nconversations: [{{when: {task}, turns: [{{text: hi}}]}}]"
+        )
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/scripted.yaml").write_text("")
+    monkeypatch.setattr("agent_plugin.scripted_file.CONFIGS_DIR", tmp_path)
+    whole = scripted_model("scripted/tasks/right")
+    assert (whole.model, [c.when for c in whole.conversations]) == ("scripted/tasks/right", ["a", "b"])
+    for name, looked_for in (("tasks/left", "tasks/*/left"), ("tasks/*", "tasks/*/*"), ("x/right", "x/*/right")):
+        with pytest.raises(ValueError, match="No scripted model") as caught:
+            scripted_model(f"scripted/{name}")
+        shipped = "Shipped: scripted/demo, scripted/tasks/right."
+        assert str(caught.value) == f"No scripted model: there is no configs/{looked_for}.yaml. {shipped}"
+    (tmp_path / "tasks/b/right.yaml").write_text("model: m")
+    load_scripted.cache_clear()
+    with pytest.raises(ValueError, match=r"(?s)b/right\.yaml.*conversations"):
+        scripted_model("scripted/tasks/right")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +183,7 @@ def test_a_file_that_cannot_be_played(tmp_path: Path, content: str | None, why: 
 def test_the_demo_fits_its_tasks() -> None:
     """Each conversation answers to exactly one brief, and each brief has one."""
     briefs = [task.brief for task in load_tasks(CONFIGS_DIR / "demo/tasks.yaml")]
-    script = load_scripted(scripted_path("scripted/demo"))
+    script = scripted_model("scripted/demo")
     fits = [[conversation.when in brief for brief in briefs] for conversation in script.conversations]
     assert [sum(row) for row in fits] == [1] * len(script.conversations)
     assert [sum(column) for column in zip(*fits, strict=True)] == [1] * len(briefs)
@@ -166,7 +191,7 @@ def test_the_demo_fits_its_tasks() -> None:
 
 def test_the_demo_makes_mistakes_and_hands_in() -> None:
     """Each conversation sees a failed run or step and a good one after it, and submits at its end."""
-    raw = yaml.safe_load(scripted_path("scripted/demo").read_text())
+    raw = yaml.safe_load((CONFIGS_DIR / "demo/scripted.yaml").read_text())
     for conversation in raw["conversations"]:
         expected = [text for turn in conversation["turns"] for text in turn.get("expect", [])]
         failed = next(i for i, text in enumerate(expected) if text.startswith(("RUN FAILED", "STEP FAILED")))

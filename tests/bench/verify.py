@@ -1,6 +1,7 @@
 """What verifying costs: Blender starts and seconds of a scene of ten objects, and one check on the opened file."""
 
 import json
+import os
 import statistics
 import tempfile
 from pathlib import Path
@@ -10,9 +11,10 @@ import yaml
 
 from agent_plugin.checks_file import load_checks
 from agent_plugin.verify_episode import Verified, Wish, verify_episode
+from harness.renders import RenderRequest
 from tests.agent_plugin.episodes import play
 
-N = 5
+N = 3
 STEPS = (
     "import bpy\n"
     "for number in range(9):\n"
@@ -33,14 +35,15 @@ MAX_SECONDS, MAX_STARTS = 20.0, 3
 
 
 def main() -> None:
-    """Print three lines."""
-    with tempfile.TemporaryDirectory(prefix="blendscribe-bench-") as name:
-        folder = Path(name)
+    """Print three lines, and then the same with renders. Other load counts in full: it is printed."""
+    with tempfile.TemporaryDirectory(prefix="blendscribe-bench-") as place:
+        folder = Path(place)
         episode = play(folder, _model(folder), kind="scene", start="empty")
         (folder / "checks.json").write_text(json.dumps(CHECKS))
-        wish = Wish(tuple(load_checks(folder / "checks.json")))
-        verify_episode(episode, wish)  # so that nothing is new to the machine
-        _print([verify_episode(episode, wish) for _ in range(N)])
+        checks = tuple(load_checks(folder / "checks.json"))
+        verify_episode(episode, Wish(checks))  # so that nothing is new to the machine
+        for name, drawing in (("without renders", None), ("with renders", RenderRequest())):
+            _print(name, [verify_episode(episode, Wish(checks, drawing)) for _ in range(N)])
 
 
 def _model(folder: Path) -> str:
@@ -50,9 +53,10 @@ def _model(folder: Path) -> str:
     return f"scripted/{path}"
 
 
-def _print(runs: list[Verified]) -> None:
+def _print(name: str, runs: list[Verified]) -> None:
     bad = [str(fault) for run in runs for fault in run.faults] + [error for run in runs for error in run.errors]
-    print(f"verify, 10 objects, {len(CHECKS)} checks: {bad or 'all good'}")
+    load = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
+    print(f"verify {name}, 10 objects, {len(CHECKS)} checks ({load}): {bad or 'all good'}")
     starts, seconds = max(run.n_starts for run in runs), sorted(run.seconds for run in runs)
     print(
         f"  Blender starts: {starts}, target <= {MAX_STARTS}, {_verdict(starts <= MAX_STARTS)}; "

@@ -106,9 +106,7 @@ def test_a_rejection_is_always_possible(tmp_path: Path, verified: bool) -> None:
     """Of a failed, unverified and even of an unfinished episode."""
     root = make_episode(tmp_path / "e", verdict="fail" if verified else None)
     reject(root)
-    assert stored_decision(root) is not None
-    if verified:
-        assert label_of(root) == ("failed", "rejected by a reviewer: it floats")
+    assert label_of(root) == ("failed", "rejected by a reviewer: it floats")
 
 
 @pytest.mark.parametrize("name", ["scene.blend", "verification/checks.json", "renders/renders.json", "task/brief.md"])

@@ -42,7 +42,7 @@ RUN = RunFile(
     fingerprint="00", tasks={"t": "00"}, models=["m"], n_attempts=1, config={"a": None}, prompts={"scene": "00"},
     versions={"bpy": "4.5"}, isolation={"allowed": None},
 )  # fmt: skip
-TASK = PinnedTask.model_validate({"id": "t", "kind": "scene", "brief": "b", "sha256": "00", "checks": [{"type": "x"}]})
+TASK = PinnedTask.model_validate({"id": "t", "kind": "scene", "brief": "b", "sha256": "00", "wish": [{"type": "x"}]})
 DECISION = Decision(decision="reject", reason="floats", by="a reviewer", decided_at="2026-01-01T00:00:00+00:00")
 AGAIN = Decision(
     decision="accept", reason="fine", by="another", decided_at="2026-01-02T00:00:00+00:00", about={"scene.blend": "00"},
@@ -139,7 +139,7 @@ def test_unknown_fields_are_refused(record: BaseModel) -> None:
 
 def test_a_pinned_task_keeps_what_later_tasks_have() -> None:
     """Its hash covers every key."""
-    assert TASK.model_dump()["checks"] == [{"type": "x"}]
+    assert TASK.model_dump()["wish"] == [{"type": "x"}]
 
 
 @pytest.mark.parametrize("content", ["", "[", "[1]", '{"id": 3}', "[" * 10_000])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recorder.subject import subject_of
 from recorder.verified import PARTS, Found, Verification, read_verification, replay_sentence
 from tests.recorder.made_episodes import make_episode
 from tests.recorder.verifications import (
@@ -111,10 +112,10 @@ def test_a_scene_that_could_not_be_judged_is_one_fault(episode: Path) -> None:
 def test_checks_other_than_the_tasks_do_not_count_for_it(tmp_path: Path) -> None:
     """Where the task declares some, those are to be made."""
     root = make_episode(tmp_path / "e")
-    (root / "task/checks.json").write_text("[]")
-    verify_by_hand(root, result())
-    write(root, "verification/checks.json", checks_file(root, result(), source="given"))
-    assert faults(root) == [("verification/checks.json", "stale")]
+    found = Found(checks=checks_file(root, result(), source="given"), replay=replay_file(root))
+    for declares_checks, kinds in ((True, ["stale"]), (False, [])):
+        verification = Verification(found, subject_of(root), declares_checks)
+        assert [fault.kind for fault in verification.faults if fault.kind != "missing"] == kinds
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Recorded episodes to verify, each played once; a test that changes one takes a copy."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -40,11 +39,11 @@ def step(code: str) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def scene(tmp_path_factory: pytest.TempPathFactory, script_model: ScriptModel) -> Path:
-    """Ten objects in two good steps."""
+    """Ten objects in two good steps, with checks that they pass."""
     model = script_model(
         {"calls": [step(CUBES)]}, {"calls": [step("1 / 0")]}, {"calls": [step(TOP)]}, {"calls": [step(HAND_IN)]}
     )
-    return play(tmp_path_factory.mktemp("scene"), model, kind="scene", start="empty")
+    return play(tmp_path_factory.mktemp("scene"), model, kind="scene", start="empty", checks=CHECKS)
 
 
 @pytest.fixture(scope="session")
@@ -75,11 +74,3 @@ def copy(tmp_path: Path) -> Copy:
         return Path(shutil.copytree(episode, tmp_path / "copy" / episode.parents[3].name))
 
     return make
-
-
-@pytest.fixture(scope="session")
-def checks_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """CHECKS as a file."""
-    path = tmp_path_factory.mktemp("checks") / "checks.json"
-    path.write_text(json.dumps(CHECKS))
-    return path

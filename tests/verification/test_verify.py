@@ -18,6 +18,7 @@ from agent_plugin.verify_batch import choose, verify_all
 from agent_plugin.verify_episode import Verified, Wish, verify_episode
 from agent_plugin.verify_text import block_of, json_of
 from harness.checks.declared import DeclaredCheck
+from harness.renders import RenderRequest
 from recorder.decisions import Refused, decide
 from recorder.export.dataset import Request, export
 from recorder.export.sample import label_of
@@ -47,10 +48,9 @@ def replay_of(root: Path) -> ReplayDiffFile:
 
 @pytest.fixture(scope="module")
 def verified(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Verified]:
-    """The good scene, verified with three checks, and what was told of it. Not to be changed."""
-    folder = tmp_path_factory.mktemp("verified")
-    root = Path(shutil.copytree(scene, folder / "episode"))
-    return root, verify_episode(root, Wish(declared(CHECKS, folder)))
+    """The good scene, verified with its three checks, and what was told of it. Not to be changed."""
+    root = Path(shutil.copytree(scene, tmp_path_factory.mktemp("verified") / "episode"))
+    return root, verify_episode(root, Wish())
 
 
 def test_a_good_scene_passes(verified: tuple[Path, Verified]) -> None:
@@ -76,7 +76,7 @@ def test_verifying_again_gives_the_same_bytes(verified: tuple[Path, Verified], t
     root = Path(shutil.copytree(verified[0], tmp_path / "episode"))
     decide(root, "accept", reason="fine", by="a reviewer")
     before = {path.name: path.read_bytes() for path in (root / "verification").iterdir()}
-    assert verify_episode(root, Wish(declared(CHECKS, tmp_path))).ok
+    assert verify_episode(root, Wish()).ok
     assert {path.name: path.read_bytes() for path in (root / "verification").iterdir()} == before
     assert label_of(root)[0] == "accepted"
 
@@ -136,16 +136,18 @@ def test_chance_is_named_with_its_step(unseeded: Path, copy: Copy) -> None:
     replay = replay_of(root)
     assert (replay.verdict, replay.first_different_step, done.n_starts) == ("differs", 3, 4)
     assert "step 3 is the first that differs" in block_of(done)
+    assert [fault.file for fault in done.faults] == ["episode.json", "verification/replay_diff.json"]
     assert replay.state is not None
     assert replay.state.worst is not None
     assert 0 < replay.state.worst.magnitude < 1
 
 
 def test_a_check_that_fails_is_told(scene: Path, copy: Copy, tmp_path: Path) -> None:
-    """With its sentence; the weighted score counts it, and the episode is labelled failed."""
+    """With its sentence; the weighted score counts it, and the episode is labelled failed. Checks that were given are
+    made in place of the task's, and do not stand for these."""
     root = copy(scene)
     done = verify_episode(root, Wish(declared([*CHECKS, HAS_TO_STAND], tmp_path)))
-    assert [fault.kind for fault in done.faults] == ["failed"]
+    assert [fault.kind for fault in done.faults] == ["stale", "failed"]
     score = read_verification(root).score
     assert score is not None
     assert (score.is_strict_pass, score.weighted) == (False, 0.8)
@@ -157,9 +159,13 @@ def test_a_film_is_rendered_again_and_compared(film: Path, copy: Copy, tmp_path:
     """Decoded frames, the final check, and checks on the scene that the script leaves; three starts."""
     root = copy(film)
     checks = [{"id": "cube", "type": "moves", "parameters": {"target": "Cube", "min_distance": 1}}]
-    done = verify_episode(root, Wish(declared(checks, tmp_path)))
+    drawing = RenderRequest(width=160, n_turntable=1, n_frames=2, n_film_frames=2)
+    done = verify_episode(root, Wish(declared(checks, tmp_path), drawing))
     assert done.ok, block_of(done)
     assert done.n_starts == 3
+    assert done.renders is not None
+    assert {"hero", "frame", "animation"} <= {render.kind for render in done.renders.renders}
+    assert read_verification(root).is_good
     replay = replay_of(root)
     assert replay.film is not None
     assert (replay.kind, replay.film.n_frames, replay.problems) == ("video", (4, 4), [])
@@ -184,13 +190,14 @@ def test_a_film_that_was_replaced_is_seen(film: Path, copy: Copy) -> None:
     assert (replay_of(root).verdict, "cannot be decoded" in replay_of(root).error) == ("failed", True)
 
 
-def test_a_damaged_scene_is_one_error_a_part(scene: Path, copy: Copy, tmp_path: Path) -> None:
+def test_a_damaged_scene_is_one_error_a_part(scene: Path, copy: Copy) -> None:
     """No replay is run for it, and every check is unknown."""
     root = copy(scene)
     content = (root / "scene.blend").read_bytes()
     (root / "scene.blend").write_bytes(content[: len(content) // 2])
-    done = verify_episode(root, Wish(declared(CHECKS, tmp_path)))
+    done = verify_episode(root, Wish(renders=RenderRequest()))
     assert done.checks is not None
+    assert not (root / "renders").exists()
     assert "cannot open it" in done.checks.error or "could not open it" in done.checks.error
     assert {result.outcome for result in done.checks.results} == {"unknown"}
     assert (replay_of(root).verdict, replay_of(root).error) == ("failed", done.checks.error)
@@ -240,14 +247,35 @@ def test_what_lay_there_before_is_no_result(scene: Path, copy: Copy, monkeypatch
     failed = verify_episode(root, Wish())
     assert (failed.checks, failed.replay, failed.ok) == (None, None, False)
     assert [error.split(":")[0] for error in failed.errors] == ["the machine failed"]
+    assert not (root / "verification/replay_diff.json").exists()
 
 
-def test_checks_that_are_pinned_wrongly_are_located(scene: Path, copy: Copy) -> None:
-    """File, check and key."""
+def test_checks_that_were_changed_afterwards_are_not_made(scene: Path, copy: Copy) -> None:
+    """They are pinned with the task; nothing of the episode is run."""
     root = copy(scene)
-    (root / "task/checks.json").write_text('[{"id": "a", "type": "no_such_type"}]')
+    (root / "task/checks.json").write_text("[]\n")
     done = verify_episode(root, Wish())
-    assert any("task/checks.json: [0] (a).type: there is no type" in error for error in done.errors)
+    assert (done.checks, done.n_starts, len(done.errors)) == (None, 0, 1)
+    assert "task/" in done.errors[0]
+
+
+def test_renders_are_made_of_the_saved_scene(scene: Path, copy: Copy) -> None:
+    """In the same three starts; what lay there is gone, and the folder is whole."""
+    root = copy(scene)
+    (root / "renders").mkdir()
+    (root / "renders/nicer.png").write_bytes(b"")
+    (root / ".renders.1.tmp").mkdir()
+    done = verify_episode(root, Wish(renders=RenderRequest(width=160, n_turntable=2)))
+    assert done.ok, block_of(done)
+    assert done.n_starts == 3
+    assert done.renders is not None
+    listed = {render.file for render in done.renders.renders}
+    assert listed | {"renders.json"} == {path.name for path in (root / "renders").iterdir()}
+    assert {"hero", "turntable", "elevation", "sheet"} <= {render.kind for render in done.renders.renders}
+    assert done.checks is not None
+    assert done.renders.scene_sha256 == done.checks.scene_sha256
+    assert read_verification(root).is_good
+    assert list(root.glob(".renders*")) == []
 
 
 def test_a_data_set_stays_as_it_is(scene: Path, copy: Copy, tmp_path: Path) -> None:
@@ -264,11 +292,11 @@ def test_a_data_set_stays_as_it_is(scene: Path, copy: Copy, tmp_path: Path) -> N
 def test_the_command_tells_and_counts(scene: Path, unseeded: Path, copy: Copy) -> None:
     """Two at once, each with its block; one differs, so that the exit status is 1."""
     roots = [copy(scene), copy(unseeded)]
-    ended = blendscribe("verify", "-w", "2", *roots)
+    ended = blendscribe("verify", "--no-renders", "-w", "2", *roots)
     assert ended.returncode == 1, ended.stderr
     assert f"{roots[0]}: PASS" in ended.stdout
     assert f"{roots[1]}: NOT PASSED" in ended.stdout
-    told = json.loads(blendscribe("verify", "--json", roots[0]).stdout)
+    told = json.loads(blendscribe("verify", "--no-renders", "--json", roots[0]).stdout)
     assert (told[str(roots[0])]["ok"], told[str(roots[0])]["replay"]["verdict"]) == (True, "identical")
 
 
@@ -278,7 +306,9 @@ def test_an_interruption_leaves_nothing(scene: Path, copy: Copy) -> None:
     asleep = f"{os.getpid()}.77"
     (root / "final_script.py").write_text(f"import subprocess\nsubprocess.run(['sleep', '{asleep}'])\n")
     code = "from agent_plugin.cli import main\nmain()"
-    running = subprocess.Popen([sys.executable, "-c", code, "verify", str(root)], cwd=ROOT, stdout=subprocess.PIPE)
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, "verify", "--no-renders", str(root)], cwd=ROOT, stdout=subprocess.PIPE
+    )
     until = time.monotonic() + 60
     while not processes_naming(asleep) and time.monotonic() < until:
         time.sleep(0.1)

@@ -101,7 +101,7 @@ def camera_not_inside(opened: OpenedScene, parameters: dict[str, Any]) -> dict[s
 
 
 def project(opened: OpenedScene, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(places in the picture, -1..1 in both directions, [n, 2]; whether each is in front of the camera)."""
+    """(places in the picture, -1..1 in both directions, [n, 2]; whether each is between its clipping planes)."""
     camera, scene = _camera(opened), opened.scene
     evaluated = camera.evaluated_get(opened.graph)
     if evaluated.data.type == "PANO":
@@ -117,7 +117,7 @@ def project(opened: OpenedScene, points: np.ndarray) -> tuple[np.ndarray, np.nda
     # the renderer ignores the camera's scale
     view = np.array(projection @ Matrix(evaluated.matrix_world.normalized()).inverted_safe())
     clip = np.concatenate([points, np.ones((len(points), 1))], axis=1) @ view.T
-    is_front = (clip[:, 2] >= -clip[:, 3]) & (clip[:, 3] > 0)
+    is_front = (np.abs(clip[:, 2]) <= clip[:, 3] * (1 + 1e-6)) & (clip[:, 3] > 0)
     with np.errstate(all="ignore"):
         places = clip[:, :2] / clip[:, 3:]
     return np.where(is_front[:, np.newaxis], places, np.inf), is_front

@@ -13,9 +13,19 @@ def read() -> dict[str, Any]:
     lists = {"code": list(code()), "external": list(external()), "writers": list(writers())}
     return {
         "version": list(bpy.data.version),
+        "reader": list(bpy.app.version),
         **{name: found[:_MAX] for name, found in lists.items()},
         **{f"n_{name}": len(found) for name, found in lists.items()},
     }
+
+
+def name_readably() -> None:
+    """Give another name to blocks whose names are not UTF-8, as old files may hold: reading one raises."""
+    for block in list(blocks()):
+        try:
+            _ = block.name
+        except UnicodeDecodeError:
+            block.name = "(not UTF-8)"
 
 
 def code() -> Iterator[dict[str, str]]:

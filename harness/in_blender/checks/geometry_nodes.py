@@ -11,6 +11,7 @@ import numpy as np
 from harness.in_blender.checks import values
 from harness.in_blender.checks.node_walk import active_output, reachable, source
 from harness.in_blender.checks.opened import GEOMETRY, OpenedScene, Unmeasurable
+from harness.in_blender.checks.own_modifiers import own_modifiers
 
 
 def gn_modifier(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +54,11 @@ def gn_input(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any
 
 
 def gn_output(opened: OpenedScene, o: bpy.types.Object, _: dict[str, Any]) -> dict[str, Any]:
-    geometry = opened.evaluated(o).evaluated_geometry()
-    mesh, points, curves = geometry.mesh, geometry.pointcloud, geometry.curves
+    try:
+        geometry = opened.evaluated(o).evaluated_geometry()
+        mesh, points, curves = geometry.mesh, geometry.pointcloud, geometry.curves
+    except TypeError:  # an empty, a camera: it has none, though an empty may instance a collection
+        mesh = points = curves = None
     return {
         "vertices": len(mesh.vertices) if mesh else 0,
         "faces": len(mesh.polygons) if mesh else 0,
@@ -100,7 +104,7 @@ def _state(opened: OpenedScene, o: bpy.types.Object) -> dict[str, Any]:
 
 
 def _modifiers(o: bpy.types.Object) -> list[Any]:
-    return [modifier for modifier in o.modifiers if modifier.type == "NODES"]
+    return [modifier for modifier in own_modifiers(o) if modifier.type == "NODES"]
 
 
 def _inputs(o: bpy.types.Object) -> Iterator[tuple[Any, Any]]:

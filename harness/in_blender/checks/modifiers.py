@@ -1,5 +1,6 @@
 """Measures modifiers: see `harness/checks/modifiers.py`."""
 
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -8,12 +9,15 @@ import numpy as np
 from harness.in_blender.checks import values
 from harness.in_blender.checks.mesh_arrays import MeshArrays
 from harness.in_blender.checks.opened import OpenedScene, Unmeasurable
+from harness.in_blender.checks.own_modifiers import own_modifiers
 
 _INVISIBLE = {
     "WEIGHTED_NORMAL", "NORMAL_EDIT", "DATA_TRANSFER", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX",
     "VERTEX_WEIGHT_PROXIMITY", "COLLISION", "SURFACE", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "FLUID", "MESH_TO_VOLUME",
 }  # fmt: skip
 """Types whose effect may lie in what is not compared."""
+_BROUGHT_ALONG = {("BOOLEAN", "uvs")}
+"""What comes with a modifier that does nothing: a boolean takes over the UV layers of its cutter, cutting or not."""
 _MAX = 100
 
 
@@ -21,7 +25,7 @@ def modifier_exists(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> 
     return {
         "stack": [
             {"name": m.name, "type": m.type, "show_viewport": m.show_viewport, "show_render": m.show_render}
-            for m in o.modifiers
+            for m in own_modifiers(o)
         ]
     }
 
@@ -30,14 +34,14 @@ no_unapplied_modifiers = modifier_exists
 
 
 def modifier_param(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
-    modifiers = [m for m in opened.evaluated(o).modifiers if m.type == parameters["modifier"]]
+    modifiers = [m for m in own_modifiers(opened.evaluated(o)) if m.type == parameters["modifier"]]
     found = [values.read(m, parameters["path"]) for m in modifiers]
     return {"labels": [m.name for m in modifiers], "values": found}
 
 
 def modifier_effective(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
     wanted = parameters["modifier"]
-    modifiers = [m for m in o.modifiers if wanted in (None, m.type)][:_MAX]
+    modifiers = [m for m in own_modifiers(o) if wanted in (None, m.type)][:_MAX]
     if not modifiers:
         return {"effects": []}
     whole = _state(opened, o)
@@ -54,7 +58,7 @@ def modifier_effective(opened: OpenedScene, o: bpy.types.Object, parameters: dic
                 "name": modifier.name,
                 "type": modifier.type,
                 "is_on": is_on,
-                "changes": _changes(whole, without),
+                "changes": [c for c in _changes(whole, without) if (modifier.type, c) not in _BROUGHT_ALONG],
                 "is_visible_kind": modifier.type not in _INVISIBLE,
             }
         )
@@ -71,7 +75,7 @@ def _state(opened: OpenedScene, o: bpy.types.Object) -> tuple[MeshArrays, np.nda
 
 
 def _changes(a: tuple[MeshArrays, np.ndarray], b: tuple[MeshArrays, np.ndarray]) -> list[str]:
-    one, other = a[0], b[0]
+    one, other = _in_fixed_order(a[0]), _in_fixed_order(b[0])
     reach = 1e-6 * max(one.diagonal, other.diagonal, 1e-6)
     compared = {
         "vertices": len(one.points) == len(other.points),
@@ -79,11 +83,24 @@ def _changes(a: tuple[MeshArrays, np.ndarray], b: tuple[MeshArrays, np.ndarray])
         "positions": len(one.points) != len(other.points) or _near(one.points, other.points, reach),
         "materials": _same(one.materials, other.materials) or len(one.sizes) != len(other.sizes),
         "shading": len(one.sizes) != len(other.sizes)
-        or (_same(one.smooth, other.smooth) and _same(one.sharp, other.sharp)),
+        or (_same(one.smooth, other.smooth) and _sharp_edges(one) == _sharp_edges(other)),
         "uvs": len(one.corners) != len(other.corners) or _same_uvs(one, other),
         "instances": len(a[1]) == len(b[1]) and _near(a[1], b[1], reach),
     }
     return [name for name, is_same in compared.items() if not is_same]
+
+
+def _in_fixed_order(mesh: MeshArrays) -> MeshArrays:
+    """The same mesh, each face beginning at its lowest vertex: a boolean that cuts nothing turns its faces' corners."""
+    lowest = np.lexsort((mesh.corners, mesh.corner_faces))[mesh.starts]
+    first, size = mesh.starts[mesh.corner_faces], mesh.sizes[mesh.corner_faces]
+    order = first + (np.arange(len(mesh.corners)) - first + (lowest - mesh.starts)[mesh.corner_faces]) % size
+    return replace(mesh, corners=mesh.corners[order], uvs={name: uv[order] for name, uv in mesh.uvs.items()})
+
+
+def _sharp_edges(mesh: MeshArrays) -> set[tuple[int, int]]:
+    """As pairs of vertices: such a boolean orders edges anew too."""
+    return {(min(pair), max(pair)) for pair in mesh.edges[mesh.sharp.astype(bool)].tolist()}
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

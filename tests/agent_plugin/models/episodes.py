@@ -9,7 +9,7 @@ from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome, RunPlan, lock_run, open_run, run_all
 from agent_plugin.scripted_file import ScriptedFile
 from agent_plugin.spending import Stop
-from agent_plugin.tasks import load_tasks
+from agent_plugin.task_list import load_tasks
 from tests.agent_plugin.conftest import SUBMIT, bash, write_tasks
 
 

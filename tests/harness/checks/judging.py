@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.checks.declared import DeclaredCheck
+from harness.checks.opened_file import OpenedFile, request_of
 from harness.checks.report import CheckReport, CheckResult
-from harness.checks.run import run_checks
+from harness.checks.run import _result, run_checks
 from harness.checks.types import CHECK_TYPES
 from harness.checks.verdict import Outcome
 from harness.interpreter import find_environment, library_environment, libs_dir
@@ -46,8 +47,8 @@ def build_scenes(folder: Path) -> Path:
     return folder
 
 
-def run_in_plain_blender(program: str, *words: Path) -> None:
-    """Run a test's own program of `scenes/`, without a sandbox."""
+def run_in_plain_blender(program: str | Path, *words: Path) -> None:
+    """Run a test's own program, of `scenes/` where it is no absolute path, without a sandbox."""
     environment = find_environment(HarnessSettings())
     variables = library_environment((), libs_dir(HarnessSettings(), environment))
     libraries = {k: ":".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in variables.items()}
@@ -68,6 +69,23 @@ def run_in_plain_blender(program: str, *words: Path) -> None:
             check=False,
         )
     assert ended.returncode == 0, ended.stderr[-4000:]
+
+
+def outcomes_of_mutations(
+    program: str | Path, good: Path, checks: Sequence[DeclaredCheck], folder: Path, *words: Path
+) -> dict[str, dict[str, Outcome]]:
+    """Mutation -> id of a check -> its outcome, as `program` measured them: `program GOOD REQUEST OUT words…`."""
+    (folder / "request.json").write_text(json.dumps(request_of(checks)["checks"]))
+    run_in_plain_blender(program, good, folder / "request.json", folder / "out.json", *words)
+    found = {}
+    for mutation, messages in json.loads((folder / "out.json").read_text()).items():
+        by_id: dict[str, list[dict[str, Any]]] = {}
+        for message in messages:
+            if message["kind"] == "measured":
+                by_id.setdefault(message["id"], []).append(message)
+        opened = OpenedFile(messages=by_id)
+        found[mutation] = {declared.id: _result(declared, opened, "").outcome for declared in checks}
+    return found
 
 
 class Judge:

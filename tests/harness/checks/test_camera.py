@@ -36,6 +36,10 @@ CASES = [
     Case("near", "visible_from_camera", {"target": "Far"}, "pass"),  # parallel rays pass beside the wall
     Case("camera", "visible_from_camera", {"target": "Front"}, "unknown"),
     Case("panorama", "visible_from_camera", {"target": "Cube"}, "unknown"),
+    Case("clipped", "visible_from_camera", {"target": "Drawn"}, "pass"),
+    Case("clipped", "visible_from_camera", {"target": "Cut"}, "fail", "in the picture"),
+    Case("clipped", "in_frame", {"target": "Drawn"}, "pass"),
+    Case("clipped", "in_frame", {"target": "Cut"}, "fail", "or clipped"),
     Case("camera", "camera_not_inside", {}, "pass"),
     Case("inside", "camera_not_inside", {}, "fail", "inside 'Room'"),
     Case("inside", "camera_not_inside", {"ignore": ["Ro*"]}, "pass"),

@@ -44,6 +44,7 @@ CASES = [
     on("modifiers", "modifier_effective", "Stacked", "pass"),
     on("modifiers", "modifier_effective", "Cut", "pass", "changes its vertices", modifier="BOOLEAN"),
     on("modifiers", "modifier_effective", "Idle", "fail", "BOOLEAN 'Boolean'", modifier="BOOLEAN"),
+    on("modifiers", "modifier_effective", "Missed", "fail", "BOOLEAN 'Boolean'", modifier="BOOLEAN"),
     on("modifiers", "modifier_effective", "Idle", "fail", "BEVEL 'Bevel'", modifier="BEVEL"),
     on("modifiers", "modifier_effective", "Idle", "fail", "ARRAY 'Array'", modifier="ARRAY"),
     on("modifiers", "modifier_effective", "TurnedOff", "fail", "turned off"),

@@ -1,14 +1,11 @@
 """A good scene is spoilt in many ways: every check that claims to see one sees it, and the good scene passes all."""
 
-import json
 from typing import Any
 
 import pytest
 
-from harness.checks.opened_file import OpenedFile, request_of
-from harness.checks.run import _result
 from harness.checks.verdict import Outcome
-from tests.harness.checks.judging import Case, Judge, run_in_plain_blender
+from tests.harness.checks.judging import Case, Judge, outcomes_of_mutations
 
 pytestmark = pytest.mark.blender
 
@@ -121,19 +118,12 @@ DECLARED = {
 @pytest.fixture(scope="module")
 def outcomes(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Outcome]]:
     """Mutation -> check -> outcome."""
-    folder = tmp_path_factory.mktemp("mutations")
-    (folder / "request.json").write_text(json.dumps(request_of(list(DECLARED.values()))["checks"]))
-    words = [judge.folder / "good.blend", folder / "request.json", folder / "out.json"]
-    run_in_plain_blender("measure_mutations.py", *words)
-    found = {}
-    for mutation, messages in json.loads((folder / "out.json").read_text()).items():
-        by_id: dict[str, list[dict[str, Any]]] = {}
-        for message in messages:
-            if message["kind"] == "measured":
-                by_id.setdefault(message["id"], []).append(message)
-        opened = OpenedFile(messages=by_id)
-        found[mutation] = {name: _result(declared, opened, "").outcome for name, declared in DECLARED.items()}
-    return found
+    folder, good = tmp_path_factory.mktemp("mutations"), judge.folder / "good.blend"
+    found = outcomes_of_mutations("measure_mutations.py", good, list(DECLARED.values()), folder)
+    return {
+        mutation: {name: outcomes[declared.id] for name, declared in DECLARED.items()}
+        for mutation, outcomes in found.items()
+    }
 
 
 def test_the_good_scene_passes_all(outcomes: dict[str, dict[str, Outcome]]) -> None:

@@ -21,6 +21,15 @@ def modifiers() -> None:
     idle.modifiers.new("Array", "ARRAY").count = 1
     cut = cube("Cut", (12, 0, 0))
     cut.modifiers.new("Boolean", "BOOLEAN").object = ball("Cutter", (13, 1, 1), hide_render=True)
+    outline = [(0, 0), (2, 0), (2, 2), (1, 3), (0, 2)]
+    sides = [(i, (i + 1) % 5, (i + 1) % 5 + 5, i + 5) for i in range(5)]
+    missed = solid(
+        "Missed", [(24 + x, y, z) for z in (0, 1) for x, y in outline], [(4, 3, 2, 1, 0), (5, 6, 7, 8, 9), *sides]
+    )
+    missed.data.uv_layers.new(name="UVMap").uv[0].vector = (0.5, 0.5)
+    missed.data.set_sharp_from_angle(angle=1.0)
+    bpy.data.objects["Cutter"].data.uv_layers.new(name="Brought along")
+    missed.modifiers.new("Boolean", "BOOLEAN").object = bpy.data.objects["Cutter"]
     weighted = cube("Weighted", (16, 0, 0))
     weighted.modifiers.new("WeightedNormal", "WEIGHTED_NORMAL")
     add("Plain", bpy.data.meshes.new("Plain"), (20, 0, 0))
@@ -223,6 +232,13 @@ def near() -> None:
     ball("Far", (1.5, 8, 0), radius=0.3)
 
 
+def clipped() -> None:
+    """A camera that draws nothing beyond 5 m."""
+    bpy.context.scene.camera = camera_at("Short", (0, 0, 0), (90, 0, 0), clip_end=5)
+    ball("Drawn", (-1, 4, 0), radius=0.3)
+    ball("Cut", (1, 6, 0), radius=0.3)
+
+
 def panorama() -> None:
     bpy.context.scene.camera = camera_at("Pano", (0, 0, 0), (90, 0, 0), type="PANO")
     cube("Cube", (0, 5, 0))
@@ -237,5 +253,6 @@ SCENES = {
     "camera": camera,
     "inside": inside,
     "near": near,
+    "clipped": clipped,
     "panorama": panorama,
 }
