@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from agent_plugin.commands.check import check
+from agent_plugin.commands.decide import decide
 from agent_plugin.commands.doctor import doctor
 from agent_plugin.commands.export import export
 from agent_plugin.commands.loopback import loopback
@@ -29,6 +30,7 @@ app.command()(replay)
 app.command()(check)
 app.command()(verify)
 app.command()(review)
+app.command()(decide)
 app.command()(export)
 app.command()(loopback)
 

@@ -14,9 +14,9 @@ from harness.errors import HarnessError
 from harness.execution import Problem
 from harness.final_script import StepStart
 from harness.folders import private_folder
+from harness.script_scene import script_scene
 from harness.settings import HarnessSettings
 from harness.state_diff import Change, diff, state_hash, summarise
-from harness.step_report import step_text
 from harness.step_session import SCENE_NAME, StepSession
 
 _MAX_LINES = 20
@@ -78,21 +78,12 @@ def judge_scene(session: StepSession, start_file: Path | None, *, keep_scene: Pa
 
 def _replay(session: StepSession, start_file: Path | None, script: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
     """The state of the file that the whole script's scene is saved to. The workspace holds the start file alone."""
-    n_steps = max(1, len(session.good_steps))
-    settings = session.settings.model_copy(
-        update={"exec_timeout": min(86_400.0, session.settings.exec_timeout * n_steps)}
-    )
-    with private_folder("replay") as folder:
-        if start_file:
-            shutil.copyfile(start_file, folder / start_file.name)
-        # the script opens the start file itself
-        with StepSession(folder, settings, StepStart()) as fresh:
-            result = fresh.step(script.read_text(encoding="utf-8"), views=False)
-            if not result.ok:
-                text = f"The final script fails when it is run by itself:\n{step_text(result)}"
-                return None, [Problem("final_script_fails", "error", text, where="final_script.py")]
-            saved = fresh.save()
-        state = _reopen(settings, saved)
+    text, n_steps = script.read_text(encoding="utf-8"), len(session.good_steps)
+    with script_scene(text, start_file, session.settings, n_steps) as made:
+        if made.saved is None:
+            told = f"The final script fails when it is run by itself:\n{made.failure}"
+            return None, [Problem("final_script_fails", "error", told, where="final_script.py")]
+        state = _reopen(session.settings, made.saved)
     return state, [_unreadable("the scene of final_script.py")] if state is None else []
 
 

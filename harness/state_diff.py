@@ -52,6 +52,18 @@ class Change:
         return self.path.removeprefix(self.block).removeprefix(".")
 
 
+def parse_state(state: Any) -> dict[str, Any] | None:
+    """The state, or None when it is none: what comes from Blender is a claim. Diffs rely on this form alone."""
+    is_state = (
+        isinstance(state, dict)
+        and state.keys() >= {"version", "scene", "blocks", "evaluated"}
+        and isinstance(state["evaluated"], dict)
+        and isinstance(state["blocks"], dict)
+        and all(isinstance(block, dict) for block in state["blocks"].values())
+    )
+    return state if is_state else None
+
+
 def state_hash(state: Mapping[str, Any]) -> str:
     """SHA-256 of what is hashed of a state; the process in Blender gives the same.
 

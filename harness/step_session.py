@@ -24,7 +24,7 @@ from harness.log import shorten_log
 from harness.sandbox import REQUEST_FD, RESULT_FD, SandboxedProcess
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
-from harness.state_diff import diff, state_hash, summarise
+from harness.state_diff import diff, parse_state, state_hash, summarise
 from harness.state_patch import state_patch
 from harness.step_result import StepOutcome, StepResult, StepView
 from harness.workspace import remove_entry
@@ -96,6 +96,8 @@ class StepSession:
         self.blender = ""
         self.level = level_in_force(settings)
         self._n_steps = self._n_requests = 0
+        self.n_starts = 0
+        """Blenders that were started: one, and one more each time it was lost."""
         self._state: dict[str, Any] = {}
         self._good_state: dict[str, Any] | None = None
         """After the last good step, as it was measured last; None where it was not."""
@@ -225,6 +227,7 @@ class StepSession:
         jail = blender_jail(environment, libs, cache, self.workspace, limits)
         settings = json.dumps({"start_script": self.start_from.script()})
         self._process = SandboxedProcess(jail, limits, self.level)
+        self.n_starts += 1
         self._process.start(blender_command(environment, "session.py", [RESULT_FD, REQUEST_FD, settings]))
         answer = self._await(("started",), 0, _START_SECONDS)
         started = answer.messages.get("started")
@@ -313,7 +316,7 @@ class StepSession:
         if "measured" not in answer.messages:
             self._stop()
         message = answer.messages.get("measured", {})
-        compared = self._compare(_parse_state(message.get("state")))
+        compared = self._compare(parse_state(message.get("state")))
         return replace(
             compared,
             scene=parse_scene_facts(_mapping(message.get("summary"))),
@@ -426,18 +429,6 @@ def _disk_errors() -> Iterator[None]:
 
 def _mapping(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
-
-
-def _parse_state(state: Any) -> dict[str, Any] | None:
-    """The state, or None when it is none. Diffs rely on this form alone."""
-    is_state = (
-        isinstance(state, dict)
-        and state.keys() >= {"version", "scene", "blocks", "evaluated"}
-        and isinstance(state["evaluated"], dict)
-        and isinstance(state["blocks"], dict)
-        and all(isinstance(block, dict) for block in state["blocks"].values())
-    )
-    return state if is_state else None
 
 
 def _is_same_scene(before: dict[str, Any], now: dict[str, Any]) -> bool:

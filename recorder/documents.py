@@ -14,9 +14,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from recorder.errors import CorruptEpisode
+from recorder.plain_files import NotPlain, open_plain
 from recorder.records import SCHEMA_VERSION
 
 Document = TypeVar("Document", bound=BaseModel)
+MAX_DOCUMENT_BYTES = 64 << 20
+"""Of what `read_plain_document` reads."""
 
 
 def read_document(path: Path, model: type[Document]) -> Document:
@@ -30,6 +33,19 @@ def read_document(path: Path, model: type[Document]) -> Document:
         raw = path.read_bytes()
     except OSError as error:
         raise CorruptEpisode(path, None, f"cannot be read ({error})") from error
+    return parse(path, None, raw, model.model_validate)
+
+
+def read_plain_document(root: Path, name: str, model: type[Document]) -> Document:
+    """The JSON file `name` below `root`, behind no link and of bounded size. Raises CorruptEpisode."""
+    path = root / name
+    try:
+        with open_plain(root, name) as file:
+            raw = file.read(MAX_DOCUMENT_BYTES + 1)
+    except NotPlain as error:
+        raise CorruptEpisode(path, None, str(error).removeprefix(f"'{name}' ")) from error
+    if len(raw) > MAX_DOCUMENT_BYTES:
+        raise CorruptEpisode(path, None, f"is larger than {MAX_DOCUMENT_BYTES >> 20} MiB")
     return parse(path, None, raw, model.model_validate)
 
 

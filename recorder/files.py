@@ -60,16 +60,6 @@ class PinnedTask(Record):
     sha256: str
 
 
-class Decision(Record):
-    """`verification/decision.json`: a person's last word."""
-
-    schema_version: int = SCHEMA_VERSION
-    decision: Literal["accept", "reject"]
-    reason: str
-    by: str
-    decided_at: str
-
-
 class Finding(Record):
     """One thing in a record that is not as it has to be."""
 
@@ -90,6 +80,8 @@ class IntegrityFile(Record):
     schema_version: int = SCHEMA_VERSION
     trajectory_sha256: str
     """Of the trajectory that was examined: another one has to be examined anew."""
+    about: dict[str, str] = Field(default_factory=dict)
+    """Name -> SHA-256 of the files that a verification rests on (`subject.py`). Empty: an older record."""
     findings: list[Finding]
 
     @property
@@ -98,7 +90,8 @@ class IntegrityFile(Record):
 
 
 Label = Literal["accepted", "failed", "unfinished"]
-"""accepted: passed, and nobody rejected it; failed: judged and not accepted; unfinished: never judged."""
+"""accepted: passed, no verification fails, and nobody rejected it, or a person accepted it in spite of that; failed:
+judged and not accepted; unfinished: never judged."""
 
 
 class SampleFile(Record):

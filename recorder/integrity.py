@@ -1,7 +1,8 @@
 """Is a record what was written? Every hash and every invariant of an episode or a data set; each finding is located.
 
 Covers: order and form of the lines, every call answered, pictures and state patches by hash, the final script of a
-scene, sums of cost and usage, the hashes of episode.json, the pinned task. A data set: its manifest, then each sample.
+scene, sums of cost and usage, the hashes of episode.json, the pinned task, renders by hash, the form of what is in
+`verification/`. A data set: its manifest, then each sample.
 Does not cover: whether the work is any good (`verify` without `--integrity`), and a forger who rewrites every hash.
 """
 
@@ -13,9 +14,11 @@ from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
 from recorder.files import Finding, IntegrityFile, Manifest
 from recorder.integrity_files import check_pinned_task, check_references, check_script
+from recorder.integrity_verification import check_verification
 from recorder.paths import EpisodePaths
 from recorder.plain_files import NotPlain, hash_plain, list_plain, open_plain
 from recorder.records import End, EpisodeSummary, Header, Step
+from recorder.subject import subject_of
 from recorder.trajectory import parse_line, read_summary
 
 TRAJECTORY = "trajectory.jsonl"
@@ -49,6 +52,7 @@ def check_episode(root: Path) -> list[Finding]:
     if record.header and summary:
         findings += _check_summary(record.header, record, summary)
         findings += check_script(root, record.header, record.steps, record.end[1] if record.end else None)
+    findings += check_verification(root)
     return findings
 
 
@@ -58,7 +62,7 @@ def integrity_file(root: Path, findings: Sequence[Finding]) -> IntegrityFile:
         digest = hash_plain(root, TRAJECTORY)[0]
     except NotPlain:
         digest = ""
-    return IntegrityFile(trajectory_sha256=digest, findings=list(findings))
+    return IntegrityFile(trajectory_sha256=digest, about=subject_of(root), findings=list(findings))
 
 
 def check_dataset(root: Path) -> list[Finding]:

@@ -9,16 +9,21 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from recorder.files import Decision, IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
+from recorder.decision_file import Decision
+from recorder.files import IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
 from recorder.rubric_review import RubricReviewFile
+from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
 
 DOCUMENTS: dict[str, tuple[str, Any]] = {
     "run": ("run.json", RunFile),
     "task": ("task/task.json", PinnedTask),
     "trajectory_line": ("trajectory.jsonl, each line", Line),
     "episode": ("episode.json", EpisodeSummary),
+    "renders": ("renders/renders.json", RendersFile),
+    "checks": ("verification/checks.json", ChecksFile),
+    "replay_diff": ("verification/replay_diff.json", ReplayDiffFile),
     "decision": ("verification/decision.json", Decision),
     "integrity": ("verification/integrity.json", IntegrityFile),
     "rubric_review": ("verification/rubric_review.json", RubricReviewFile),

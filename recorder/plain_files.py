@@ -84,6 +84,21 @@ def list_plain(root: Path, folder: str = "") -> Iterator[str]:
             yield name
 
 
+def odd_entries(root: Path, folder: str = "") -> Iterator[str]:
+    """Names of everything below `root` that is neither a plain file nor a folder: links, pipes, sockets, devices."""
+    try:
+        with os.scandir(root / folder) as scanned:
+            entries = sorted(scanned, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        name = f"{folder}/{entry.name}" if folder else entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield from odd_entries(root, name)
+        elif not entry.is_file(follow_symlinks=False):
+            yield name
+
+
 def _why(name: str, error: OSError) -> str:
     if error.errno == errno.ENOENT:
         return f"'{name}' is missing"

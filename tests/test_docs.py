@@ -33,6 +33,8 @@ SOURCES_OF_PROBLEMS = (
 )
 
 
+INTEGRITY = ("integrity", "integrity_files", "integrity_verification")
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LOOPBACK = (ROOT / "docs/loopback.md").read_text(encoding="utf-8")
 
@@ -94,7 +96,7 @@ def test_every_fault_and_route_of_the_loopback_has_its_line() -> None:
 
 def test_every_finding_has_its_line() -> None:
     """The table of findings is the list of findings."""
-    source = "".join((ROOT / f"recorder/{name}.py").read_text() for name in ("integrity", "integrity_files"))
+    source = "".join((ROOT / f"recorder/{name}.py").read_text() for name in INTEGRITY)
     codes = set(re.findall(r'code="([a-z]+)"', source)) | set(re.findall(r'_at\([\w.]+, "([a-z]+)"', source))
     assert table("Findings of `verify --integrity`") == codes
 

@@ -44,6 +44,7 @@ def replay(
     1 it differs (is not good, or the state before it does not reproduce), 2 the input is wrong, or holds no
     step to run.
     """
+    from agent_plugin.isolation_here import on_this_machine
     from agent_plugin.keys import hide_keys
     from agent_plugin.recorded_episode import read_episode
     from harness.sweep import sweep
@@ -51,7 +52,7 @@ def replay(
     _check_options(step, all_steps, code, model, output)
     sweep()
     hide_keys()
-    recorded = _on_this_machine(read_episode(episode), allow_isolation)
+    recorded = on_this_machine(read_episode(episode), allow_isolation)
     if all_steps:
         result, text, is_good = _all(recorded, quiet=as_json)
     else:
@@ -79,20 +80,6 @@ def _check_options(
     faults: list[Fault] = model_faults([model]) if model is not None else []
     if faults:
         raise BadInput(faults)
-
-
-def _on_this_machine(recorded: "RecordedEpisode", allowed: LevelName | None) -> "RecordedEpisode":
-    """The episode with the isolation that it is replayed in. Raises BadInput where the machine has less."""
-    from dataclasses import replace
-
-    from agent_plugin.preflight import check_isolation
-
-    harness = recorded.environment.harness
-    least: LevelName = "bwrap" if harness.sandbox == "required" else "limits-only"
-    if harness.sandbox == "required":  # judged here, where it can be said what there is instead
-        harness = harness.model_copy(update={"sandbox": "auto"})
-    check_isolation([harness], allowed or least)
-    return replace(recorded, environment=recorded.environment.model_copy(update={"harness": harness}))
 
 
 def _all(recorded: "RecordedEpisode", *, quiet: bool) -> tuple["Replay", str, bool]:

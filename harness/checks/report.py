@@ -1,5 +1,6 @@
 """What checking a file gives: a record that is written as JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from harness.checks.file_findings import FileFinding
@@ -9,8 +10,8 @@ from harness.checks.verdict import Outcome, Record, Spot
 SCHEMA_VERSION = 1
 
 
-class CheckResult(Record):
-    """One check with its verdict."""
+class JudgedCheck(Record):
+    """One check with its verdict: the same in every run of a file that is the same."""
 
     id: str
     type: str
@@ -24,6 +25,11 @@ class CheckResult(Record):
     tolerance: dict[str, Any]
     """Those of them that are tolerances."""
     evidence: list[Spot]
+
+
+class CheckResult(JudgedCheck):
+    """The same, with what it cost."""
+
     seconds: float
     """That measuring took in the opened file."""
 
@@ -51,7 +57,7 @@ class CheckReport(Record):
 
     @property
     def score(self) -> Score:
-        return score_of([Judged(c.id, c.outcome, c.weight, c.required) for c in self.checks])
+        return score_of_checks(self.checks)
 
     @property
     def ok(self) -> bool:
@@ -63,3 +69,8 @@ class CheckReport(Record):
         from dataclasses import asdict
 
         return {"ok": self.ok, "score": asdict(self.score), **self.model_dump(mode="json")}
+
+
+def score_of_checks(checks: Sequence[JudgedCheck]) -> Score:
+    """The score of these results."""
+    return score_of([Judged(c.id, c.outcome, c.weight, c.required) for c in checks])

@@ -1,11 +1,12 @@
-"""Measures what declared checks ask of a .blend. Trusted code; nothing in the file runs.
+"""Examines a .blend: what it brings along, its scene state, what checks ask. Trusted code; nothing in the file runs.
 
-    python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE
+    python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE         (cwd: an empty folder for raw renders)
 
-The request is JSON: `seconds` for each check and frame, and `checks`, a list of `{id, type, parameters, frames,
-changes_scene}`. The file was made by untrusted code and
-is opened with its scripts off. Messages: `opened` (version, what the file brings along), one `measured` a check and
-frame, `finished`. No opinion here: the verdicts are given outside.
+The request is JSON: `seconds` for each check and frame; `checks`, a list of `{id, type, parameters, frames,
+changes_scene}`; `state`, whether the canonical scene state is wanted; `renders`, what to draw, or null. The file was
+made by untrusted code and is opened with its scripts off, anew for each part: none sees what another did.
+Messages: `opened` (version, what the file brings along), `state`, one `measured` a check and frame, `checked`, those of
+`renders/draw.py`, `finished`. No opinion here: the verdicts are given outside.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from harness.in_blender.opening import NotOpened, open_untrusted
 from harness.in_blender.result_pipe import ResultPipe
 
 _MAX_ERROR = 500
@@ -28,28 +30,59 @@ def main() -> None:
         request = json.load(file)
     import bpy
 
-    bpy.context.preferences.filepaths.use_scripts_auto_execute = False
     pipe.send("started", version=list(bpy.app.version))
     begun = time.perf_counter()
-    try:
-        bpy.ops.wm.open_mainfile(filepath=scene_file, load_ui=False, use_scripts=False)
-    except RuntimeError as error:
-        _end(pipe, "unreadable", why=str(error)[:_MAX_ERROR])
-    if os.path.realpath(bpy.data.filepath) != os.path.realpath(scene_file) or not bpy.data.scenes:
-        _end(pipe, "unreadable", why="Blender opened no scene from it")
-    bpy.context.preferences.system.use_gpu_subdivision = False
+    _open(pipe, scene_file)
     from harness.in_blender.checks import file_facts, measuring
     from harness.in_blender.checks.opened import OpenedScene
 
     try:
-        file_facts.name_readably()
         facts = file_facts.read()  # before anything is evaluated
         opened = OpenedScene()
     except Exception as error:  # noqa: BLE001 - a damaged file: told as such, in one line
-        _end(pipe, "unreadable", why=f"what it holds cannot be read ({type(error).__name__}: {error})"[:_MAX_ERROR])
+        _end(pipe, "unreadable", why=_unread(error))
     pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
+    if request["state"]:
+        _send_state(pipe)
+        if request["checks"]:
+            _open(pipe, scene_file)
+            opened = OpenedScene()
     measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
+    pipe.send("checked")
+    if request["renders"]:
+        _open(pipe, scene_file)
+        from harness.in_blender.renders.draw import draw_renders
+
+        draw_renders(request["renders"], os.getcwd(), pipe.send)
     _end(pipe, "finished", was_script_blocked=bool(bpy.app.autoexec_fail))
+
+
+def _open(pipe: ResultPipe, scene_file: str) -> None:
+    """The file as it was saved, but for names that are no text; ends the process where Blender cannot open it."""
+    try:
+        open_untrusted(scene_file)
+    except NotOpened as error:
+        _end(pipe, "unreadable", why=str(error)[:_MAX_ERROR])
+    from harness.in_blender.checks import file_facts
+
+    try:
+        file_facts.name_readably()
+    except Exception as error:  # noqa: BLE001 - a damaged file: told as such, in one line
+        _end(pipe, "unreadable", why=_unread(error))
+
+
+def _unread(error: Exception) -> str:
+    return f"what it holds cannot be read ({type(error).__name__}: {error})"[:_MAX_ERROR]
+
+
+def _send_state(pipe: ResultPipe) -> None:
+    """The canonical state, or why it cannot be read."""
+    from harness.in_blender.scene_state import scene_state
+
+    try:
+        pipe.send("state", state=scene_state())
+    except Exception as error:  # noqa: BLE001 - odd data must not keep the checks from being made
+        pipe.send("no_state", why=f"{type(error).__name__}: {error}"[:_MAX_ERROR])
 
 
 def _end(pipe: ResultPipe, kind: str, **content: Any) -> None:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recorder.decisions import rejection, standing, valid_decision
 from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
 from recorder.export.conversation import Turn, conversation
-from recorder.files import Decision, Label, PinnedTask
+from recorder.files import Label, PinnedTask
 from recorder.integrity import TRAJECTORY, check_episode
 from recorder.paths import EpisodePaths
 from recorder.plain_files import hash_plain, is_plain, read_plain
@@ -74,18 +75,10 @@ def label_of(root: Path) -> tuple[Label, str]:
     """What an episode is worth, and why. Raises CorruptEpisode."""
     paths = EpisodePaths(root)
     if not paths.summary.exists() and not paths.summary.is_symlink():
+        if rejected := rejection(valid_decision(root)):
+            return "failed", rejected
         return "unfinished", "it has no episode.json: it was stopped, or the machine failed"
-    summary = read_summary(paths.summary)
-    decided = root / "verification/decision.json"
-    if is_plain(root, "verification/decision.json"):
-        decision = read_document(decided, Decision)
-        if decision.decision == "reject":
-            return "failed", f"rejected by {decision.by}: {decision.reason}"
-    elif decided.exists() or decided.is_symlink():
-        raise CorruptEpisode(decided, None, "not a plain file")
-    if summary.verdict == "pass":
-        return "accepted", summary.reason
-    return "failed", summary.reason
+    return standing(root)
 
 
 def has_record(root: Path) -> bool:

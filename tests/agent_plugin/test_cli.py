@@ -22,7 +22,7 @@ def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["setup"], ["doctor"], ["check"], ["export"], ["verify"], ["loopback"]],
+    [[], ["run"], ["setup"], ["doctor"], ["check"], ["export"], ["verify"], ["decide"], ["loopback"]],
     ids=lambda words: " ".join(words) or "blendscribe",
 )
 def test_help_imports_nothing_heavy(command: list[str]) -> None:

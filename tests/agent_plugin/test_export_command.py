@@ -85,7 +85,7 @@ def test_wrong_input_is_status_2(run: Path, tmp_path: Path, arguments: list[str]
 def test_verify_says_what_it_wants(tmp_path: Path) -> None:
     """An option, and folders that are records."""
     assert command("verify", tmp_path)[0] == 2
-    assert command("verify", "--integrity", tmp_path) == (2, f"{tmp_path}: neither an episode nor a data set")
+    assert command("verify", "--integrity", tmp_path) == (2, f"{tmp_path}: neither an episode nor a run nor a data set")
 
 
 def test_verify_prints_json(run: Path) -> None:

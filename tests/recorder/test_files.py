@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from recorder.decision_file import Decided, Decision, Override
 from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
 from recorder.files import (
-    Decision,
     Finding,
     IntegrityFile,
     Manifest,
@@ -35,6 +35,8 @@ from recorder.rows import (
     TrajectoryRow,
     as_row,
 )
+from recorder.verification import Render, RendersFile
+from tests.recorder.verifications import checks_file, replay_file, result
 
 RUN = RunFile(
     fingerprint="00", tasks={"t": "00"}, models=["m"], n_attempts=1, config={"a": None}, prompts={"scene": "00"},
@@ -42,6 +44,11 @@ RUN = RunFile(
 )  # fmt: skip
 TASK = PinnedTask.model_validate({"id": "t", "kind": "scene", "brief": "b", "sha256": "00", "wish": [{"type": "x"}]})
 DECISION = Decision(decision="reject", reason="floats", by="a reviewer", decided_at="2026-01-01T00:00:00+00:00")
+AGAIN = Decision(
+    decision="accept", reason="fine", by="another", decided_at="2026-01-02T00:00:00+00:00", about={"scene.blend": "00"},
+    override=Override(reason="the check is wrong", faults=["legs"]),
+    history=[Decided.model_validate(DECISION.model_dump(exclude={"history", "schema_version"}))],
+)  # fmt: skip
 INTEGRITY = IntegrityFile(
     trajectory_sha256="00", findings=[Finding(code="hash", file="images/a.jpg", line=3, message="differs")]
 )
@@ -69,7 +76,28 @@ SCRIPT = ScriptRow(
     id="s", messages=[PlainMessage(role="user", content="make")], task_id="t", task_kind="scene", model_id="m",
     reward=0.0, success=False, label="failed", license="unknown",
 )  # fmt: skip
-ALL: list[BaseModel] = [RUN, TASK, DECISION, INTEGRITY, SAMPLE, MANIFEST]
+VERIFICATION = [
+    checks_file(Path("none"), result("a", "fail"), checks=[{"id": "a"}], error="odd"),
+    replay_file(
+        Path("none"),
+        "differs",
+        state={
+            "recorded_hash": "a", "replayed_hash": "b", "tolerance": 1e-5, "n_changes": 1,
+            "changes": [{"path": "p", "kind": "changed", "before": 1, "after": [2.5], "magnitude": None}],
+            "worst": {"path": "p", "magnitude": 1.5},
+        },
+        film={
+            "n_frames": [4, 5], "worst_block": {"frame": 1, "left": 0, "top": 8, "difference": 2.5},
+            "worst_frame": 1, "worst_frame_difference": 0.5, "message": "it is longer",
+        },
+        first_different_step=2,
+    ),
+    RendersFile(
+        scene_sha256="00", engine="workbench", notes=["no camera"],
+        renders=[Render(file="a.png", kind="hero", label="a", width=8, height=8, sha256="00")],
+    ),
+]  # fmt: skip
+ALL: list[BaseModel] = [RUN, TASK, DECISION, AGAIN, INTEGRITY, SAMPLE, MANIFEST, *VERIFICATION]
 ROWS: list[TrajectoryRow | ScriptRow] = [ROW, SCRIPT]
 
 

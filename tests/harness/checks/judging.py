@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.checks.declared import DeclaredCheck
+from harness.checks.opened_file import OpenedFile, request_of
 from harness.checks.report import CheckReport, CheckResult
-from harness.checks.run import _result, _Session, request_of, run_checks
+from harness.checks.run import _result, run_checks
 from harness.checks.types import CHECK_TYPES
 from harness.checks.verdict import Outcome
 from harness.interpreter import find_environment, library_environment, libs_dir
@@ -74,7 +75,7 @@ def outcomes_of_mutations(
     program: str | Path, good: Path, checks: Sequence[DeclaredCheck], folder: Path, *words: Path
 ) -> dict[str, dict[str, Outcome]]:
     """Mutation -> id of a check -> its outcome, as `program` measured them: `program GOOD REQUEST OUT words…`."""
-    (folder / "request.json").write_text(json.dumps(request_of(checks)))
+    (folder / "request.json").write_text(json.dumps(request_of(checks)["checks"]))
     run_in_plain_blender(program, good, folder / "request.json", folder / "out.json", *words)
     found = {}
     for mutation, messages in json.loads((folder / "out.json").read_text()).items():
@@ -82,8 +83,8 @@ def outcomes_of_mutations(
         for message in messages:
             if message["kind"] == "measured":
                 by_id.setdefault(message["id"], []).append(message)
-        session = _Session(messages=by_id)
-        found[mutation] = {declared.id: _result(declared, session, "").outcome for declared in checks}
+        opened = OpenedFile(messages=by_id)
+        found[mutation] = {declared.id: _result(declared, opened, "").outcome for declared in checks}
     return found
 
 

@@ -9,8 +9,9 @@ from harness.checks.check_type import Measured, Row, Unmeasured, combine
 from harness.checks.conditions import Condition
 from harness.checks.curves import Keyframes
 from harness.checks.motion import nearest_turn
+from harness.checks.opened_file import OpenedFile
 from harness.checks.placement import Dimensions, angle
-from harness.checks.run import _result, _Session
+from harness.checks.run import _result
 from harness.checks.selectors import Selector
 from harness.checks.verdict import Spot, failed, passed
 from tests.harness.checks.judging import Case
@@ -22,7 +23,7 @@ GOOD = {"object": "Cube", "frame": 1, "low": [0, 0, 0], "high": [1, 1, 1]}
 def claimed(rows: Any, **more: Any) -> str:
     """The outcome when Blender says this."""
     message = {"kind": "measured", "id": "case", "rows": rows, "error": "", "n_matched": 1, "n_hidden": 0, **more}
-    return _result(DECLARED, _Session(messages={"case": [message]}), "").outcome
+    return _result(DECLARED, OpenedFile(messages={"case": [message]}), "").outcome
 
 
 def test_an_honest_claim_is_judged() -> None:

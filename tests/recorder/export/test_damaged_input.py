@@ -91,4 +91,4 @@ def test_a_pipe_in_the_place_of_a_decision_does_not_block(tmp_path: Path) -> Non
     (episode / "verification").mkdir()
     os.mkfifo(episode / "verification/decision.json")
     (one,) = export(Request((episode,), tmp_path / "data")).seen
-    assert (one.fate, one.reason) == ("corrupt", "e/verification/decision.json: not a plain file")
+    assert (one.fate, one.reason) == ("corrupt", "e/verification/decision.json: is not a plain file")
