@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from recorder.events import Event
 from recorder.files import Decision, IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
@@ -16,6 +17,7 @@ from recorder.rubric_review import RubricReviewFile
 
 DOCUMENTS: dict[str, tuple[str, Any]] = {
     "run": ("run.json", RunFile),
+    "event": ("events.jsonl, each line", Event),
     "task": ("task/task.json", PinnedTask),
     "trajectory_line": ("trajectory.jsonl, each line", Line),
     "episode": ("episode.json", EpisodeSummary),
