@@ -124,10 +124,12 @@ def paired_difference(first: Mapping[str, float], second: Mapping[str, float]) -
 
 def sign_test(n_better: int, n_worse: int) -> float:
     """Two-sided: min(1, 2 · P(X <= min(better, worse))) for X binomial with n = better + worse and 1/2."""
-    n = n_better + n_worse
-    tail = sum(math.comb(n, i) for i in range(min(n_better, n_worse) + 1))
-    # whole numbers to the end: 2**n is no float beyond a thousand tasks
-    return min(1.0, (2 * tail) / (1 << n)) if n else 1.0
+    n, fewer = n_better + n_worse, min(n_better, n_worse)
+    # by logarithms: whole numbers of thousands of digits take seconds
+    logs = (
+        math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) - n * math.log(2) for i in range(fewer + 1)
+    )
+    return min(1.0, 2 * math.fsum(map(math.exp, logs))) if n else 1.0
 
 
 def t_quantile(degrees: int) -> float:
