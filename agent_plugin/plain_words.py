@@ -24,7 +24,7 @@ def about(seconds: float) -> str:
 
 def dollars(usd: float) -> str:
     """An amount with as many decimals as it takes to see it."""
-    if usd >= 100:
+    if usd >= 10:
         return f"${usd:,.2f}"
     return f"${usd:.4f}" if usd >= 0.001 or not usd else f"${usd:.2g}"
 

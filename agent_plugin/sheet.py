@@ -39,7 +39,9 @@ def show(sheet: Sheet, console: Console) -> None:
 
 
 def _on_terminal(sheet: Sheet) -> RenderableType:
-    table = Table(title=f"\n{sheet.title}", title_justify="left", box=box.MINIMAL, pad_edge=False, header_style="bold")
+    table = Table(
+        title=f"\n{sheet.title}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold"
+    )
     for heading in sheet.headings:
         table.add_column(heading, justify="right" if heading in sheet.numbers else "left", overflow="fold")
     for row in sheet.rows[:MAX_ROWS]:

@@ -8,7 +8,6 @@ from agent_plugin.sheet import MAX_ROWS, Sheet
 from recorder.run_report import Comparison, Counts, Figures, ModelReport, RunReport, RunState, TaskReport
 from recorder.run_statistics import Estimate, Interval, PairedDifference
 
-_MAX_FAILURES = 3
 _MAX_TASKS = 5
 _WORDS = {
     "running": "running",
@@ -31,12 +30,15 @@ def sheets(report: RunReport) -> list[Sheet]:
     """All tables, the most wanted first."""
     return [
         _models(report.models),
+        _models_took(report.models),
         _comparisons(report.comparisons),
         _differing(report.comparisons),
+        _failures(report.models),
         _running(report),
         _lost(report),
         Sheet("Damaged files", ("file", "why"), [*report.damaged.items()]),
         _tasks(report.tasks),
+        _tasks_took(report.tasks),
     ]
 
 
@@ -64,43 +66,55 @@ def _counts(counts: Counts) -> str:
 def _models(models: Sequence[ModelReport]) -> Sheet:
     k = max((max(one.figures.pass_at, default=0) for one in models), default=0)
     at_k = (f"pass@{k}",) if k > 1 else ()
-    has_scores = any(one.figures.score for one in models)
-    scores = ("score",) if has_scores else ()
-    headings = ("model", "finished", "passed", *at_k, *scores, *_COMMON)
+    scores = ("score",) if any(one.figures.score for one in models) else ()
     rows = []
     for one in models:
-        found = one.figures
-        row = [one.model, f"{found.n}/{one.counts.n_planned}", _rate(one.pass_rate)]
-        row += [_rate(found.pass_at.get(k))] if at_k else []
-        row += [_value(found.score)] if scores else []
-        rows.append([*row, *_common(found)])
-    note = "passed, pass@k, score: mean over tasks [95 % interval over tasks]; steps and time: mean of an episode."
-    return Sheet("By model", headings, rows, _RIGHT | {*at_k}, (note,))
+        row = [one.model, f"{one.figures.n}/{one.counts.n_planned}", _rate(one.pass_rate)]
+        row += [_rate_at(k, one)] if at_k else []
+        row += [_value(one.figures.score)] if scores else []
+        rows.append(row)
+    headings = ("model", "finished", "passed", *at_k, *scores)
+    note = "passed, pass@k, score: mean over tasks [95 % interval over tasks]."
+    return Sheet("By model", headings, rows, frozenset(headings[1:]), (note,))
 
 
-_COMMON = ("steps", "time", "cost", "tokens in", "out", "why failed")
-_RIGHT = frozenset({"finished", "passed", "score", "steps", "time", "cost", "tokens in", "out"})
+def _models_took(models: Sequence[ModelReport]) -> Sheet:
+    rows = [[one.model, *_took(one.figures)] for one in models if one.figures.n]
+    return Sheet("What it took, by model", ("model", *_TOOK), rows, _TOOK_RIGHT, (_TOOK_NOTE,))
 
 
-def _common(found: Figures) -> list[str]:
-    if not found.n:
-        return [""] * len(_COMMON)
+_TOOK = ("steps", "seconds", "cost", "tokens in", "out")
+_TOOK_RIGHT = frozenset(_TOOK)
+_TOOK_NOTE = "Steps and seconds: mean of an episode; cost and tokens: of all; +: some are not known."
+
+
+def _took(found: Figures) -> list[str]:
     known = found.n_tokens_unknown < found.n or found.prompt_tokens
     more = "+" if found.n_tokens_unknown else ""
     return [
         f"{found.n_steps / found.n:.1f}",
-        duration(found.seconds / found.n),
+        f"{found.seconds / found.n:.0f}",
         cost(found.usd, is_known=not found.n_cost_unknown),
         count(found.prompt_tokens) + more if known else "unknown",
         count(found.completion_tokens) + more if known else "unknown",
-        _failures(found.failures),
     ]
 
 
-def _failures(failures: dict[str, int]) -> str:
-    shown = [f"{code} {n}" for code, n in list(failures.items())[:_MAX_FAILURES]]
-    more = [f"{len(failures) - _MAX_FAILURES} more reasons"] if len(failures) > _MAX_FAILURES else []
-    return ", ".join([*shown, *more])
+def _rate_at(k: int, one: ModelReport) -> str:
+    """With the number of tasks, where not all of them have k results."""
+    estimate = one.figures.pass_at.get(k)
+    is_of_all = estimate is None or one.pass_rate is None or estimate.n_tasks == one.pass_rate.n_tasks
+    return _rate(estimate) if estimate is None or is_of_all else f"{_rate(estimate)} of {estimate.n_tasks} tasks"
+
+
+def _failures(models: Sequence[ModelReport]) -> Sheet:
+    rows = [
+        [one.model, reason, f"{n}", f"{n / one.figures.n:.0%}"]
+        for one in models
+        for reason, n in one.figures.failures.items()
+    ]
+    note = "In share of finished episodes; one may have failed for several reasons."
+    return Sheet("Why episodes failed", ("model", "reason", "n", "share"), rows, frozenset({"n", "share"}), (note,))
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> Sheet:
@@ -166,16 +180,27 @@ def _tasks(tasks: Sequence[TaskReport]) -> Sheet:
     at_k = (f"pass@{k}",) if k > 1 else ()
     scores = ("score",) if any(one.figures.score for one in tasks) else ()
     rows = []
-    for one in tasks[: MAX_ROWS + 1]:
+    for one in tasks[:MAX_ROWS]:
         found = one.figures
         row = [one.task, one.model, f"{found.n_passed}/{found.n}", _bounds(one.interval)]
         row += [_rate(found.pass_at.get(k))] if at_k else []
         row += [_value(found.score)] if scores else []
-        rows.append([*row, *_common(found)])
-    rows += [[""]] * (len(tasks) - len(rows))  # counted, not shown
+        rows.append([*row, ", ".join(f"{reason} {n}" for reason, n in found.failures.items())])
     note = "95 %: Wilson's interval of the pass rate over attempts at this task."
-    right = _RIGHT | {"95 %", *at_k}
-    return Sheet("By task", ("task", "model", "passed", "95 %", *at_k, *scores, *_COMMON), rows, right, (note,))
+    numbers = ("passed", "95 %", *at_k, *scores)
+    headings = ("task", "model", *numbers, "why failed")
+    return Sheet("By task", headings, _padded(rows, tasks), frozenset(numbers), (note,))
+
+
+def _tasks_took(tasks: Sequence[TaskReport]) -> Sheet:
+    rows = [[one.task, one.model, *_took(one.figures)] for one in tasks[:MAX_ROWS]]
+    headings = ("task", "model", *_TOOK)
+    return Sheet("What it took, by task", headings, _padded(rows, tasks), _TOOK_RIGHT, (_TOOK_NOTE,))
+
+
+def _padded(rows: list[list[str]], tasks: Sequence[TaskReport]) -> list[list[str]]:
+    """With rows that are counted and not shown: tens of thousands are not worth their words."""
+    return rows + [[]] * (len(tasks) - len(rows))
 
 
 def _rate(estimate: Estimate | None) -> str:
