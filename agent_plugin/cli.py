@@ -14,6 +14,7 @@ from agent_plugin.commands.replay import replay
 from agent_plugin.commands.review import review
 from agent_plugin.commands.run import run
 from agent_plugin.commands.setup import setup
+from agent_plugin.commands.status import status
 from agent_plugin.commands.verify import verify
 from agent_plugin.exit_status import run_app
 
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(setup)
 app.command()(doctor)
 app.command()(run)
+app.command()(status)
 app.command()(replay)
 app.command()(check)
 app.command()(verify)

@@ -27,6 +27,7 @@ from recorder.paths import EpisodePaths
 from recorder.records import Cost, EpisodeSummary, Isolation, Step, Verdict
 from recorder.redaction import Redactor
 from recorder.trajectory import TrajectoryWriter, read_trajectory, write_atomically
+from recorder.usage import count_tokens
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ def summarise(
         score=(final.score if final else None) or not_graded(key.task),
         n_steps=len(steps),
         cost=Cost(usd=sum(s.cost.usd for s in steps), is_known=all(s.cost.is_known for s in steps)),
+        tokens=count_tokens(step.usage for step in steps),
         seconds=round(seconds, 1),
         files=_hashes(paths),
         finished_at=now(),

@@ -2,82 +2,137 @@
 
 import re
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from minisweagent.models import GLOBAL_MODEL_STATS
 from rich import box
 from rich.console import Console
+from rich.live import Live
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from agent_plugin.episode import EpisodeKey
-from agent_plugin.launcher import EpisodeOutcome
+from agent_plugin.launcher import EpisodeOutcome, Watcher
+from agent_plugin.live_view import live_view, summary_line
+from agent_plugin.pause import Held
+from agent_plugin.plain_words import duration
+from agent_plugin.run_counts import RunCounts
 
 _MAX_LISTED = 5
+_MAX_ROWS = 40
 _NUMBER = re.compile(r"\d+")
 
 
-class RunProgress:
-    """Bars on a terminal, plain lines elsewhere. Called from several threads."""
+class RunProgress(Watcher):
+    """A live view on a terminal; elsewhere a line for each episode that ended, and a summary every minute.
 
-    def __init__(self, console: Console, n_episodes: int) -> None:
-        self._console, self._n_episodes = console, n_episodes
+    Called from several threads.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        keys: Sequence[EpisodeKey],
+        n_workers: int = 1,
+        *,
+        seconds_between_summaries: float = 60.0,
+    ) -> None:
+        self._console, self._seconds = console, seconds_between_summaries
         self._lock = threading.Lock()
-        self._rows: dict[str, TaskID] = {}
-        self._started: dict[str, float] = {}
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
+        self._is_over = threading.Event()
+        self._has_told_before = False
+        self.counts = RunCounts(keys, n_workers, spent_now=lambda: GLOBAL_MODEL_STATS.cost)
+        self._live = Live(console=console, get_renderable=self._view, transient=True, refresh_per_second=4)
+        self._ticker = threading.Thread(target=self._tick, daemon=True, name="progress")
 
     def __enter__(self) -> "RunProgress":
-        self._progress.start()
-        self._total = self._progress.add_task("episodes", total=self._n_episodes)
+        if self._console.is_terminal:
+            self._live.start()
+        else:
+            self._ticker.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._progress.stop()
+        self._is_over.set()
+        if self._console.is_terminal:
+            self._live.stop()
+        else:
+            self._ticker.join()
+        with self._lock:
+            lines = [*self._from_before(), summary_line(self.counts)]
+        self._say(*lines)
+
+    # nothing is printed under the lock: the view is drawn under the console's own, and takes this one
 
     def started(self, key: EpisodeKey) -> None:
         with self._lock:
-            self._started[_name(key)] = time.monotonic()
-            self._rows[_name(key)] = self._progress.add_task(escape(_name(key)), total=None)
-            if not self._console.is_terminal:
-                self._say(f"started  {_name(key)}")
+            lines = self._from_before()
+            self.counts.started(key)
+        self._say(*lines)
 
     def step(self, key: EpisodeKey, number: int, what: str) -> None:
         with self._lock:
-            if _name(key) in self._rows:
-                text = f"{_name(key)}  step {number}: {what}"
-                self._progress.update(self._rows[_name(key)], description=escape(text))
+            self.counts.step(key, number, what)
+
+    def waiting(self, key: EpisodeKey, what: str) -> None:
+        with self._lock:
+            self.counts.waiting(key, what)
+
+    def retry(self, lost: EpisodeOutcome, number: int, wait_seconds: float) -> None:
+        with self._lock:
+            self.counts.put_back(lost.key)
+        again = f"again    {_name(lost.key)}: lost ({lost.ended_as}), retry {number} in {wait_seconds:.0f} s"
+        self._say(again, f"         {lost.error}")
 
     def ended(self, outcome: EpisodeOutcome) -> None:
         with self._lock:
-            name = _name(outcome.key)
-            if name in self._rows:
-                self._progress.remove_task(self._rows.pop(name))
-            self._progress.advance(self._total)
-            before = " (from before)" if outcome.is_from_before else ""
-            took = f" in {time.monotonic() - self._started[name]:.0f} s" if name in self._started else ""
-            score = f", checks {told}" if (told := _score(outcome)) else ""
-            self._say(f"{_verdict(outcome):8} {name}{took}{score}{before}")
-            if outcome.error:
-                self._say(f"         {outcome.error}")
+            seconds = self.counts.ended(outcome)
+        if outcome.is_from_before and outcome.summary:
+            return  # thousands may be: they are told together
+        took = "" if seconds is None else f" in {duration(seconds)}"
+        score = f", checks {told}" if (told := _score(outcome)) else ""
+        lines = [f"{_verdict(outcome):8} {_name(outcome.key)}{took}{score}"]
+        self._say(*lines, *([f"         {outcome.error}"] if outcome.error else []))
 
-    def _say(self, line: str) -> None:
-        """One line, also where it is longer than the screen."""
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+    def paused(self, pause: Held) -> None:
+        with self._lock:
+            is_new = pause.model not in self.counts.pauses
+            self.counts.pauses[pause.model] = pause.error
+        if is_new:  # else the view shows it; a log would fill with it
+            self._say(str(pause))
+
+    def resumed(self, pause: Held) -> None:
+        with self._lock:
+            self.counts.pauses.pop(pause.model, None)
+        self._say(f"Goes on: {f'episodes of {pause.model}' if pause.model else 'all episodes'}.")
+
+    def _from_before(self) -> list[str]:
+        """Told once, when the first episode of this launch begins."""
+        if self._has_told_before or not self.counts.n_from_before:
+            return []
+        self._has_told_before = True
+        return [f"{self.counts.n_from_before} of {self.counts.total.n_episodes} episodes are from before."]
+
+    def _tick(self) -> None:
+        while not self._is_over.wait(self._seconds):
+            with self._lock:
+                line = summary_line(self.counts)
+            self._say(line)
+
+    def _view(self) -> Text:
+        with self._lock:
+            return live_view(self.counts, self._console.width, self._console.height - 1)
+
+    def _say(self, *lines: str) -> None:
+        """Lines that stay together, also where one is longer than the screen."""
+        if lines:
+            self._console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
 
 def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
-    """One row an episode."""
+    """One row an episode; of many, those that did not pass come first, and it says how many are left out."""
     # light, and folding instead of cutting: names stay readable on 80 columns
     table = Table(title="Episodes", title_justify="left", box=box.MINIMAL, pad_edge=False)
     has_scores = any(_score(outcome) for outcome in outcomes)
@@ -85,7 +140,11 @@ def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:
     for name in ("task", "model", "attempt", "steps", "verdict", *checks, "problems", "seconds", "cost"):
         is_number = name in ("attempt", "steps", "seconds", "cost")
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for outcome in sorted(outcomes, key=lambda o: (o.key.task.id, o.key.model, o.key.attempt)):
+    shown = sorted(outcomes, key=lambda o: (o.key.task.id, o.key.model, o.key.attempt))
+    if len(shown) > _MAX_ROWS:
+        table.caption = f"{_MAX_ROWS} of {len(shown)} episodes. `blendscribe status` counts all of them."
+        shown = sorted(shown, key=lambda o: _verdict(o) == "pass")[:_MAX_ROWS]
+    for outcome in shown:
         cells = _cells(outcome)
         cells[5:5] = [_score(outcome)] if has_scores else []
         table.add_row(*(escape(cell) for cell in cells))

@@ -20,6 +20,7 @@ from recorder.plain_files import NotPlain, hash_plain, list_plain, open_plain
 from recorder.records import End, EpisodeSummary, Header, Step
 from recorder.subject import subject_of
 from recorder.trajectory import parse_line, read_summary
+from recorder.usage import count_tokens
 
 TRAJECTORY = "trajectory.jsonl"
 DELIVERABLES = ("final_script.py", "output.mp4", "scene.blend", "preview.png")
@@ -185,7 +186,7 @@ def _check_summary(header: Header, record: Record, summary: EpisodeSummary) -> I
         )
     usd = sum(step.cost.usd for step in steps)
     is_known = all(step.cost.is_known for step in steps)
-    facts = {
+    facts: dict[str, tuple[object, object]] = {
         "task_id": (summary.task_id, header.task_id),
         "task_sha256": (summary.task_sha256, header.task_sha256),
         "model": (summary.model, header.model),
@@ -195,6 +196,8 @@ def _check_summary(header: Header, record: Record, summary: EpisodeSummary) -> I
         "cost.is_known": (summary.cost.is_known, is_known),
         "cost.usd": (round(summary.cost.usd, 9), round(usd, 9)),
     }
+    if summary.tokens is not None:
+        facts["tokens"] = (summary.tokens, count_tokens(step.usage for step in steps))
     for name, (stated, found) in facts.items():
         if stated != found:
             yield Finding(

@@ -10,15 +10,19 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from recorder.decision_file import Decision
+from recorder.events import Event
 from recorder.files import IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
+from recorder.rubric import Rubric
 from recorder.rubric_review import RubricReviewFile
 from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
 
 DOCUMENTS: dict[str, tuple[str, Any]] = {
     "run": ("run.json", RunFile),
+    "event": ("events.jsonl, each line", Event),
     "task": ("task/task.json", PinnedTask),
+    "rubric": ("task/rubric.json", Rubric),
     "trajectory_line": ("trajectory.jsonl, each line", Line),
     "episode": ("episode.json", EpisodeSummary),
     "renders": ("renders/renders.json", RendersFile),

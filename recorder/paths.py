@@ -22,6 +22,11 @@ class RunPaths:
     def lock_file(self) -> Path:
         return self.root / ".lock"
 
+    @property
+    def events_file(self) -> Path:
+        """What the run's launchers did, for programs that follow it."""
+        return self.root / "events.jsonl"
+
     @staticmethod
     def is_begun_with(name: str) -> bool:
         """Whether a launcher that was killed before run.json stood may have left this: a lock, an unfinished file."""

@@ -97,6 +97,20 @@ class Cost(Record):
     """Told by the provider with the answer, or worked out from a list of prices. Empty: unknown, or an older record."""
 
 
+class TokenCount(Record):
+    """Tokens of an episode's model calls, as the providers counted them."""
+
+    prompt: int
+    completion: int
+    """Reasoning included, where the provider counts it so."""
+    n_calls_unknown: int = 0
+    """Calls whose provider told no count: they are in neither number."""
+
+    @property
+    def total(self) -> int:
+        return self.prompt + self.completion
+
+
 class Retry(Record):
     """An attempt of a model call that failed, after which the model was asked again."""
 
@@ -266,6 +280,8 @@ class EpisodeSummary(Record):
     """None where the task declares no checks."""
     n_steps: int
     cost: Cost
+    tokens: TokenCount | None = None
+    """None in episodes from before they were counted."""
     seconds: float
     files: dict[str, str]
     """Name -> SHA-256 of what the episode folder holds beside images, state patches and this file."""

@@ -17,6 +17,7 @@ from agent_plugin.tasks import Task
 from harness.settings import HarnessSettings
 from harness.step_result import StepOutcome
 from recorder.config_secrets import HARMLESS
+from recorder.events import EVENT
 from recorder.export.listing import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,6 +106,14 @@ def test_every_format_has_its_section() -> None:
     """docs/formats.md and the list of formats name the same ones."""
     page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^### `([a-z-]+)`", page, re.MULTILINE)) == {"canonical", *FORMATS}
+
+
+def test_every_event_has_its_line() -> None:
+    """docs/formats.md and the model name the same kinds of events."""
+    page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    section = page.split("## What a run's launchers did\n")[1].split("\n## ")[0]
+    kinds = set(EVENT.json_schema()["discriminator"]["mapping"])
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE)) == kinds
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "attacks", "routes", "test-consumers", "setup", "help", "bench"])

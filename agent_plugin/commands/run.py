@@ -59,7 +59,8 @@ def run(
 
     from agent_plugin.faults import bad_input
     from agent_plugin.launcher import interruptible, lock_run, open_run, run_all
-    from agent_plugin.progress import RunProgress, results_table, what_was_lost, where_to_look
+    from agent_plugin.progress import results_table, what_was_lost, where_to_look
+    from agent_plugin.run_watch import watching
     from agent_plugin.spending import Spending, Stop
     from harness.sweep import sweep
     from recorder.paths import RunPaths
@@ -70,7 +71,7 @@ def run(
     plan = _plan(tasks, model or [], config or [], attempts, allow_isolation)
     paths = open_run(plan, output)
     console, stop = Console(), Stop(spending=Spending(cost_limit, output) if cost_limit else None)
-    with lock_run(paths), interruptible(stop, console.print), RunProgress(console, len(plan.keys)) as progress:
+    with lock_run(paths), interruptible(stop, console.print), watching(console, plan, paths, workers, stop) as progress:
         outcomes = run_all(plan, paths, n_workers=workers, watcher=progress, stop=stop)
     console.print(results_table(outcomes))
     for line in what_was_lost(outcomes):

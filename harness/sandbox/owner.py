@@ -23,9 +23,15 @@ class Owner:
     """Ticks since boot."""
 
 
+def this_process() -> Owner:
+    """The harness that asks."""
+    return Owner(os.getpid(), _start_of(os.getpid()) or 0)
+
+
 def mark() -> str:
     """The name of a process that belongs to this one."""
-    return f"blendscribe-sandbox-of-{os.getpid()}-{_start_of(os.getpid()) or 0}"
+    owner = this_process()
+    return f"blendscribe-sandbox-of-{owner.pid}-{owner.started}"
 
 
 def owner_in(command_line: bytes) -> Owner | None:

@@ -106,7 +106,7 @@ def test_the_main_job(
     arguments = [write_tasks(tmp_path, {"id": "film"}), "-m", name, "-o", tmp_path / "run"]
     assert run(monkeypatch, *arguments) == 0
     text = capsys.readouterr().out
-    assert f"started  film · {name} · 1" in text
+    assert f"pass     film · {name} · 1 in" in text
     row = next(line for line in text.splitlines() if line.split("│")[0].strip() == "film")
     assert row.count("│") == 7
     assert "│ pass" in row
@@ -115,8 +115,8 @@ def test_the_main_job(
     assert f"Look at {tmp_path}/run/episodes/" in text
     assert run(monkeypatch, *arguments) == 0
     again = capsys.readouterr().out
-    assert "(from before)" in again
-    assert "started" not in again
+    assert "1 of 1 episodes are from before." in again
+    assert "pass     film" not in again
 
 
 def test_exit_status_of_a_failed_episode(
@@ -300,7 +300,7 @@ def test_a_config_may_name_the_model(
     name = script_model({"calls": [bash(SUBMIT)]})
     tasks = write_tasks(tmp_path, {"id": "film"})
     assert run(monkeypatch, tasks, "-c", f"model.model_name={name}", "-o", tmp_path / "run") == 1
-    assert f"started  film · {name} · 1" in capsys.readouterr().out
+    assert f"fail     film · {name} · 1 in" in capsys.readouterr().out
     assert run(monkeypatch, tasks, "-o", tmp_path / "other") == 2
     assert "no model: name one with -m, or give a config that does" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
