@@ -12,7 +12,7 @@ from tests.harness.checks.judging import outcomes_of_mutations
 from tests.tasks.bundles import bundles, with_mutations
 from tests.tasks.good_scenes import make_scene
 
-pytestmark = pytest.mark.blender
+pytestmark = [pytest.mark.blender, pytest.mark.timeout(600)]
 
 _PROGRAM = Path(__file__).with_name("measure_mutations.py").resolve()
 Outcomes = Mapping[str, Mapping[str, Outcome]]

@@ -13,7 +13,7 @@ from tests.harness.checks.judging import outcomes_of_mutations
 from tests.tasks.bundles import Mutation, bundles
 from tests.tasks.video_scenes import make_video_scene
 
-pytestmark = pytest.mark.blender
+pytestmark = [pytest.mark.blender, pytest.mark.timeout(600)]
 
 _PROGRAM = Path(__file__).with_name("measure_mutations.py").resolve()
 _FILMS = [id for id, bundle in bundles().items() if bundle.task.kind == "video"]

@@ -65,7 +65,7 @@ def run_in_plain_blender(program: str | Path, *words: Path) -> None:
             },
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=500,  # minutes on a busy machine, for fifty animated scenes
             check=False,
         )
     assert ended.returncode == 0, ended.stderr[-4000:]
