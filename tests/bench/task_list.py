@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write_list(Path(folder), N_TASKS)
         for name, way in _WAYS.items():
-            command = [sys.executable, "-c", _MEASURE.format(way=way), path]
+            command = [sys.executable, "-c", _MEASURE.format(way=way), str(path)]
             ended = subprocess.run(command, capture_output=True, text=True, check=True)
             seconds, megabytes = map(float, ended.stdout.split())
             holds = "holds" if seconds <= MAX_SECONDS and megabytes <= MAX_MB else "MISSED"
