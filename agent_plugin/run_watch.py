@@ -21,7 +21,7 @@ def watching(console: Console, plan: RunPlan, paths: RunPaths, n_workers: int, s
 
     Where every episode is finished nothing is launched, and no event written: the run's files stay as they are.
     """
-    keys = plan.keys
+    keys = list(plan.keys)
     n_before = sum(paths.episode(key.task.id, key.model, key.attempt).is_finished for key in keys)
     if n_before == len(keys):
         with RunProgress(console, keys, n_workers) as progress:
