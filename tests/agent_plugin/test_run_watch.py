@@ -90,6 +90,10 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
     with watching(console(), PLAN, RunPaths(tmp_path), 1, Stop()) as watcher:
         watcher.ended(EpisodeOutcome(A, summary("a", "m/1", 1), is_from_before=True))
     assert not (tmp_path / "events.jsonl").exists()
+    with watching(console(), PLAN, RunPaths(tmp_path), 1, Stop()) as watcher:
+        watcher.started(B)  # a result of another task of that name, which was moved aside
+    kinds = [event.kind for event in read_events(tmp_path / "events.jsonl")]
+    assert kinds == ["run_started", "episode_started", "run_ended"]
 
 
 def test_a_disk_that_takes_no_events_stops_nothing(tmp_path: Path) -> None:
