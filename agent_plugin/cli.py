@@ -15,6 +15,7 @@ from agent_plugin.commands.review import review
 from agent_plugin.commands.run import run
 from agent_plugin.commands.setup import setup
 from agent_plugin.commands.status import status
+from agent_plugin.commands.tasks import tasks
 from agent_plugin.commands.verify import verify
 from agent_plugin.exit_status import run_app
 
@@ -28,6 +29,7 @@ app.command()(setup)
 app.command()(doctor)
 app.command()(run)
 app.command()(status)
+app.add_typer(tasks, name="tasks")
 app.command()(replay)
 app.command()(check)
 app.command()(verify)

@@ -4,6 +4,7 @@ from rich.text import Text
 
 from agent_plugin.plain_words import about, cost, duration
 from agent_plugin.run_counts import ModelCounts, RunCounts, Running
+from harness.plain_text import plain
 
 _BAR = 20
 _MOST_MODELS = 8
@@ -12,7 +13,7 @@ _MOST_MODELS = 8
 def live_view(counts: RunCounts, width: int, height: int) -> Text:
     """At most `height` lines of at most `width` characters; says what it leaves out."""
     lines = [_overall(counts), *_models(counts, min(_MOST_MODELS, max(1, height // 3)))]
-    lines += [Text(f"held back: {model or 'all models'}: {why}", "yellow") for model, why in counts.pauses.items()]
+    lines += [Text(_held_back(model, why), "yellow") for model, why in counts.pauses.items()]
     lines = lines[: max(1, height - 1)]
     lines += _running(counts, height - len(lines))
     for line in lines:
@@ -34,6 +35,10 @@ def running_line(running: Running, now: float) -> str:
     step = f"step {running.step}: {what}" if running.step else what
     key = running.key
     return f"{key.task.id} · {key.model} · {key.attempt}  {step}  {duration(now - running.began)}"
+
+
+def _held_back(model: str, why: str) -> str:
+    return f"held back: {model or 'all models'}: {' '.join(plain(why).split())}"
 
 
 def _overall(counts: RunCounts) -> Text:

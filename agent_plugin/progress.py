@@ -19,6 +19,7 @@ from agent_plugin.live_view import live_view, summary_line
 from agent_plugin.pause import Held
 from agent_plugin.plain_words import duration
 from agent_plugin.run_counts import RunCounts
+from harness.plain_text import plain
 
 _MAX_LISTED = 5
 _MAX_ROWS = 40
@@ -128,7 +129,7 @@ class RunProgress(Watcher):
     def _say(self, *lines: str) -> None:
         """Lines that stay together, also where one is longer than the screen."""
         if lines:
-            self._console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+            self._console.print("\n".join(map(plain, lines)), markup=False, highlight=False, soft_wrap=True)
 
 
 def results_table(outcomes: Sequence[EpisodeOutcome]) -> Table:

@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.launcher import EpisodeOutcome
@@ -41,7 +41,7 @@ class Running:
 class RunCounts:
     """Not for use by two threads at once. Times are of `clock`, in seconds."""
 
-    keys: Iterable[EpisodeKey]
+    keys: InitVar[Iterable[EpisodeKey]]
     n_workers: int
     clock: Callable[[], float] = time.monotonic
     spent_now: Callable[[], float] = lambda: 0.0
@@ -54,8 +54,8 @@ class RunCounts:
     usd_before: float = 0.0
     is_cost_known: bool = True
 
-    def __post_init__(self) -> None:
-        for key in self.keys:
+    def __post_init__(self, keys: Iterable[EpisodeKey]) -> None:
+        for key in keys:
             self.models.setdefault(key.model, ModelCounts()).n_episodes += 1
         self._began = self.clock()
         self._spent_at_start = self.spent_now()

@@ -11,24 +11,17 @@ from agent_plugin.launcher import EpisodeOutcome, RunPlan, Watcher
 from agent_plugin.pause import Held
 from agent_plugin.progress import RunProgress
 from agent_plugin.spending import Stop
-from recorder.events import EventLog
 from recorder.paths import RunPaths
 
 
 @contextmanager
 def watching(console: Console, plan: RunPlan, paths: RunPaths, n_workers: int, stop: Stop) -> Iterator["Watchers"]:
-    """For as long as a launch goes on, whose lock has to be held. The last event tells why it stopped.
-
-    Where every episode is finished nothing is launched, and no event written: the run's files stay as they are.
-    """
-    keys = plan.keys
+    """For as long as a launch goes on, whose lock has to be held. The last event tells why it stopped."""
+    keys = list(plan.keys)
     n_before = sum(paths.episode(key.task.id, key.model, key.attempt).is_finished for key in keys)
-    if n_before == len(keys):
-        with RunProgress(console, keys, n_workers) as progress:
-            yield Watchers([progress])
-        return
-    events = EventWriter(EventLog(paths.events_file), paths.root)
-    events.begin(len(keys), n_before, n_workers)
+    events = EventWriter(paths, len(keys), n_before, n_workers)
+    if n_before < len(keys):
+        events.begin()
     why = ""
     with RunProgress(console, keys, n_workers) as progress:
         try:
@@ -45,7 +38,7 @@ def watching(console: Console, plan: RunPlan, paths: RunPaths, n_workers: int, s
                 n_lost=total.n_lost,
                 n_not_begun=total.n_episodes - total.n_ended,
             )
-    if events.log.n_lost:
+    if events.log and events.log.n_lost:
         told = f"{events.log.n_lost} events are not in {paths.events_file} ({events.log.error}); results are complete."
         console.print(told, markup=False, highlight=False, soft_wrap=True)
 

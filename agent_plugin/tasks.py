@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -87,5 +88,13 @@ def as_file(content: Any) -> bytes:
 
 
 def _file_hash(path: Path) -> str:
+    """Of its content. Thousands of tasks may start from one large file: it is read again only if it has changed."""
+    found = path.stat()
+    return _hash_of(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(maxsize=4096)
+def _hash_of(path: Path, state: tuple[int, ...]) -> str:
+    del state  # it tells one content of the path from another
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

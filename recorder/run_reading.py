@@ -93,28 +93,31 @@ class RunContents:
 
 
 def read_run(root: Path) -> RunContents:
-    """What is there now. Raises OSError where the folder itself cannot be read."""
+    """What is there now."""
     paths, contents = RunPaths(root), RunContents(root)
     try:
         contents.plan = read_document(paths.run_file, RunFile)
     except CorruptEpisode as error:
         contents.damaged["run.json"] = error.why
     names = {folder_name(model): model for model in contents.plan.models} if contents.plan else {}
-    for task in _folders(root / "episodes"):
-        for model_dir in _folders(task.path):
+    for task in _folders(contents, root / "episodes"):
+        for model_dir in _folders(contents, Path(task.path)):
             model = names.get(model_dir.name, model_dir.name)
-            for folder in sorted(_folders(model_dir.path), key=lambda entry: entry.name):
+            for folder in _folders(contents, Path(model_dir.path)):
                 _read_folder(contents, Path(folder.path), task.name, model)
     contents.launch = read_last_launch(paths.events_file, [one.key for one in contents.unfinished])
     return contents
 
 
-def _folders(path: str | Path) -> list[os.DirEntry[str]]:
+def _folders(contents: RunContents, path: Path) -> list[os.DirEntry[str]]:
     """Folders in a folder, by name; none where it is gone. Links are not followed."""
     try:
         with os.scandir(path) as entries:
             found = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        contents.damaged[str(path.relative_to(contents.root))] = f"cannot be read ({error.strerror})"
         return []
     return sorted(found, key=lambda entry: entry.name)
 

@@ -27,7 +27,7 @@ class Estimate:
 
     value: float
     interval: Interval | None
-    """None where there is only one task, or none: nothing is known of how tasks differ."""
+    """None where nothing is known of how tasks differ: there is only one, or (of a mean) all are exactly equal."""
     n_tasks: int
 
 
@@ -92,7 +92,9 @@ def rate_over_tasks(rates: Sequence[float], n_episodes: int) -> Estimate | None:
 
 
 def mean_over_tasks(values: Sequence[float]) -> Estimate | None:
-    """The mean of one value a task; None without any task. The interval is mean ± t(T-1) · s / sqrt(T).
+    """The mean of one value a task; None without any task.
+
+    The interval is mean ± t(T-1) · s / sqrt(T); none where s is 0, which would claim to be certain.
 
     With one mean a task this is the standard error clustered by task: E. Miller 2024, "Adding Error Bars to Evals"
     (arXiv:2411.00640), section 2.2.
@@ -100,8 +102,8 @@ def mean_over_tasks(values: Sequence[float]) -> Estimate | None:
     if not values:
         return None
     n_tasks, mean = len(values), math.fsum(values) / len(values)
-    if n_tasks == 1:
-        return Estimate(mean, None, 1)
+    if n_tasks == 1 or min(values) == max(values):
+        return Estimate(mean, None, n_tasks)
     half = t_quantile(n_tasks - 1) * math.sqrt(_squared_error(values, mean))
     return Estimate(mean, Interval(mean - half, mean + half), n_tasks)
 

@@ -19,6 +19,7 @@ from harness.step_result import StepOutcome
 from recorder.config_secrets import HARMLESS
 from recorder.events import EVENT
 from recorder.export.listing import FORMATS
+from recorder.run_report import Counts
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
@@ -106,6 +107,16 @@ def test_every_format_has_its_section() -> None:
     """docs/formats.md and the list of formats name the same ones."""
     page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^### `([a-z-]+)`", page, re.MULTILINE)) == {"canonical", *FORMATS}
+
+
+def test_whatever_became_of_an_episode_has_its_line() -> None:
+    """The table names every class that `blendscribe status` counts."""
+    section = REFERENCE.split("## Figures of a run\n")[1].split("\n## ")[0].split("| figure |")[0]
+    named = {
+        f"n_{word.replace(' ', '_')}"
+        for word in re.findall(r"`([a-z ]+)`", "".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
+    }
+    assert named == set(Counts.__dataclass_fields__) - {"n_planned"}
 
 
 def test_every_event_has_its_line() -> None:

@@ -26,16 +26,17 @@ def status(
     _check(runs)
     found = report([read_run(run) for run in dict.fromkeys(runs)])
     if as_json:
-        print(json.dumps(asdict(found), indent=2))
+        print(json.dumps({"schema_version": 1, **asdict(found)}, indent=2))
         return
     from rich.console import Console
 
     from agent_plugin.sheet import show
     from agent_plugin.status_tables import head_lines, sheets
+    from harness.plain_text import plain
 
     console = Console()
     for line in head_lines(found):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
     for sheet in sheets(found):
         show(sheet, console)
 

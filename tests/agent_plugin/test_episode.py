@@ -59,6 +59,8 @@ def test_a_good_film_passes(film: tuple[EpisodeSummary, EpisodePaths]) -> None:
     assert (summary.exit_status, summary.verdict, summary.problems) == ("Submitted", "pass", [])
     assert summary.reason == "submitted; the final execution found no error"
     assert (summary.n_steps, summary.cost.usd, summary.cost.is_known) == (2, 0.0, True)
+    assert summary.tokens
+    assert summary.tokens.prompt > summary.tokens.completion > 0 == summary.tokens.n_calls_unknown
     assert summary.final_execution is not None
     assert summary.final_execution["report"].startswith("RUN OK")
     assert read_summary(paths.summary) == summary

@@ -16,6 +16,7 @@ from recorder.events import EpisodeEnded, EpisodeLost, RunEnded, RunStarted, Ste
 from recorder.last_launch import read_last_launch
 from recorder.paths import RunPaths
 from recorder.records import TokenCount
+from tests.agent_plugin.test_progress import Pause
 from tests.recorder.made_runs import summary, write_result
 
 PLAN = RunPlan((Task(id="a", brief="x"), Task(id="b", brief="y")), ("m/1",), 1, load_config([]))
@@ -55,6 +56,22 @@ def test_a_launch_leaves_its_events(tmp_path: Path) -> None:
     assert (over.why, over.n_passed, over.n_failed, over.n_lost, over.n_not_begun) == ("", 1, 0, 1, 0)
 
 
+def test_every_watcher_is_told_of_what_is_held_back_and_played_again(tmp_path: Path) -> None:
+    """As events, and on the screen without what could steer a terminal."""
+    target, paths = console(), RunPaths(tmp_path)
+    lost = EpisodeOutcome(B, None, error="\x1b[31mno answer", ended_as="Timeout", folder=None)
+    with watching(target, PLAN, paths, 1, Stop()) as watcher:
+        watcher.started(B)
+        watcher.waiting(B, "a slot")
+        watcher.retry(lost, 1, 5.0)
+        watcher.paused(Pause())
+        watcher.resumed(Pause())
+    kinds = [event.kind for event in read_events(paths.events_file)]
+    assert kinds == ["run_started", "episode_started", "lost", "retried", "paused", "resumed", "run_ended"]
+    assert isinstance(target.file, io.StringIO)
+    assert "         no answer\n" in target.file.getvalue()
+
+
 def test_the_end_says_why_it_stopped(tmp_path: Path) -> None:
     """By the user, or by an error of our own, which goes on."""
     stop = Stop()
@@ -73,6 +90,10 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
     with watching(console(), PLAN, RunPaths(tmp_path), 1, Stop()) as watcher:
         watcher.ended(EpisodeOutcome(A, summary("a", "m/1", 1), is_from_before=True))
     assert not (tmp_path / "events.jsonl").exists()
+    with watching(console(), PLAN, RunPaths(tmp_path), 1, Stop()) as watcher:
+        watcher.started(B)  # a result of another task of that name, which was moved aside
+    kinds = [event.kind for event in read_events(tmp_path / "events.jsonl")]
+    assert kinds == ["run_started", "episode_started", "run_ended"]
 
 
 def test_a_disk_that_takes_no_events_stops_nothing(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from tests.bench.bytes_written import main as bytes_written
 from tests.bench.run_overhead import main as run_overhead
 from tests.bench.steps import main as steps
+from tests.bench.task_list import main as task_list
 from tests.bench.verify import main as verify
 
-BENCHES = [bytes_written, steps, run_overhead, verify]
+BENCHES = [bytes_written, task_list, steps, run_overhead, verify]
 
 
 def main() -> None:

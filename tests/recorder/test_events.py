@@ -133,6 +133,37 @@ def test_lines_that_are_no_events_are_left_out(tmp_path: Path) -> None:
     assert list(read_events(tmp_path / "none")) == []
 
 
+def test_a_log_survives_the_kill_of_its_writer(tmp_path: Path) -> None:
+    """SIGKILL in the middle of writing: every line but the last can be read, and the next launch goes on."""
+    code = (
+        "import sys; from pathlib import Path; from recorder.events import *\n"
+        "from harness.sandbox.owner import this_process; from recorder.last_launch import this_machine\n"
+        "log, me = EventLog(Path(sys.argv[1])), this_process()\n"
+        "log.append(RunStarted(pid=me.pid, process_started=me.started, machine=this_machine(), n_episodes=1,\n"
+        "    n_finished_before=0, n_workers=1))\n"
+        "n = 0\n"
+        "while n := n + 1: log.append(StepEvent(task_id='t', model='m' * 500, attempt=1, step=n, what='model'))\n"
+    )
+    path = tmp_path / "e"
+    process = subprocess.Popen([sys.executable, "-c", code, path])
+    while not path.exists() or path.stat().st_size < 200_000:
+        assert process.poll() is None
+    alive = read_last_launch(path)
+    assert alive
+    assert alive.state == "running"
+    process.kill()
+    process.wait()
+    dead = read_last_launch(path, [("t", "m" * 500, 1)])
+    assert dead
+    assert dead.state == "killed"
+    lines = path.read_bytes().splitlines()
+    assert len(lines) - len(list(read_events(path))) <= 1
+    EventLog(path).append(run_started())
+    again = read_last_launch(path)
+    assert again
+    assert again.state == "running"
+
+
 def test_a_disk_that_fails_loses_events_and_not_the_run(tmp_path: Path) -> None:
     """They are counted, with the reason; /dev/full takes nothing."""
     log = EventLog(Path("/dev/full"))

@@ -174,6 +174,7 @@ def test_sums_are_added_up(episode: Path) -> None:
     summary = json.loads((episode / "episode.json").read_text())
     summary["cost"]["usd"] = 0.5
     summary["n_steps"] = 3
+    summary["tokens"] = {"prompt": 1, "completion": 20}
     (episode / "episode.json").write_text(json.dumps(summary))
     changed = [json.loads(line) for line in lines(episode)]
     changed[1]["usage"]["total_tokens"] = 3
@@ -182,6 +183,7 @@ def test_sums_are_added_up(episode: Path) -> None:
     assert "trajectory.jsonl, line 2: total_tokens is 3, less than its parts" in messages
     assert "episode.json: n_steps is 3, the trajectory says 4" in messages
     assert "episode.json: cost.usd is 0.5, the trajectory says 0.04" in messages
+    assert any("tokens is TokenCount(prompt=1, completion=20, n_calls_unknown=0), the" in one for one in messages)
 
 
 def test_links_are_not_followed(episode: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import random
 import pytest
 
 from recorder.run_statistics import (
-    Interval,
     mean_over_tasks,
     paired_difference,
     pass_at_k,
@@ -122,12 +121,23 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 def test_a_difference_is_taken_task_by_task() -> None:
     """The tasks' own difficulty cancels: two models 0.5 apart on every task are apart, however uneven the tasks."""
-    difference = paired_difference({"a": 1.0, "b": 0.75, "c": 0.5, "x": 1}, {"a": 0.5, "b": 0.25, "c": 0.0, "y": 0})
+    difference = paired_difference({"a": 1.0, "b": 0.75, "c": 0.5, "x": 1}, {"a": 0.5, "b": 0.25, "c": 0.1, "y": 0})
     assert difference
-    assert difference.estimate.value == 0.5
-    assert difference.estimate.interval == Interval(0.5, 0.5)
+    assert difference.estimate.value == pytest.approx(1.4 / 3)
+    assert difference.estimate.interval
+    assert difference.estimate.interval.low > 0.3
     assert difference.estimate.n_tasks == 3
     assert (difference.better, difference.worse, difference.n_equal) == (("a", "b", "c"), (), 0)
+
+
+def test_tasks_that_are_exactly_equal_do_not_prove_that_all_are() -> None:
+    """There is a mean, and no interval without width."""
+    mean = mean_over_tasks([0.75, 0.75, 0.75])
+    difference = paired_difference({"a": 1, "b": 0}, {"a": 1, "b": 0})
+    assert mean
+    assert difference
+    assert (mean.value, mean.interval) == (0.75, None)
+    assert (difference.estimate.value, difference.estimate.interval, difference.p_value) == (0.0, None, 1.0)
 
 
 def test_the_largest_differences_come_first() -> None:
