@@ -66,7 +66,7 @@ def run_episode(
     model.is_stopped = is_stopped
     record = EpisodeRecord(
         key,
-        config.model_dump(mode="json"),
+        config.model_dump(mode="json", exclude={"launch"}),
         settings,
         paths,
         workspace=paths.workspace,

@@ -12,14 +12,15 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from agent_plugin.breaker import Pause
 from agent_plugin.episode import EpisodeKey
-from agent_plugin.launcher import EpisodeOutcome
+from agent_plugin.launcher import EpisodeOutcome, Watcher
 
 _MAX_LISTED = 5
 _NUMBER = re.compile(r"\d+")
 
 
-class RunProgress:
+class RunProgress(Watcher):
     """Bars on a terminal, plain lines elsewhere. Called from several threads."""
 
     def __init__(self, console: Console, n_episodes: int) -> None:
@@ -70,6 +71,22 @@ class RunProgress:
             self._say(f"{_verdict(outcome):8} {name}{took}{score}{before}")
             if outcome.error:
                 self._say(f"         {outcome.error}")
+
+    def retry(self, lost: EpisodeOutcome, number: int, wait_seconds: float) -> None:
+        with self._lock:
+            name = _name(lost.key)
+            if name in self._rows:
+                self._progress.remove_task(self._rows.pop(name))
+            self._say(f"again    {name} (lost: {lost.loss}, retry {number} in {wait_seconds:.0f} s)")
+            self._say(f"         {lost.error}")
+
+    def paused(self, pause: Pause) -> None:
+        with self._lock:
+            self._say(str(pause))
+
+    def resumed(self, pause: Pause) -> None:
+        with self._lock:
+            self._say(f"Goes on: {f'episodes of {pause.model}' if pause.model else 'all episodes'}.")
 
     def _say(self, line: str) -> None:
         """One line, also where it is longer than the screen."""

@@ -3,7 +3,9 @@
     HarnessError                 nothing about the model's work can be concluded
     ├── InterpreterMissing       no Blender interpreter: run `blendscribe setup`
     ├── SandboxUnavailable       the isolation that the settings require cannot be had
-    └── SandboxFailed            a sandbox that should start did not
+    ├── SandboxFailed            a sandbox that should start did not
+    ├── NotEnoughMemory          the machine had none to give for a Blender, for minutes
+    └── WaitStopped              the run was stopped while a Blender waited for its turn
 
 What a model's script does wrong is data (see `problems.py`), not an exception.
 """
@@ -23,3 +25,11 @@ class SandboxUnavailable(HarnessError):
 
 class SandboxFailed(HarnessError):
     """A process could not be started inside its sandbox."""
+
+
+class NotEnoughMemory(HarnessError):
+    """There was not enough memory to start a Blender, for as long as is waited."""
+
+
+class WaitStopped(HarnessError):
+    """Nothing failed: the run was stopped while a Blender waited for its turn."""

@@ -9,13 +9,14 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from recorder.files import Decision, IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
+from recorder.files import Decision, IntegrityFile, LossFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
 from recorder.rubric_review import RubricReviewFile
 
 DOCUMENTS: dict[str, tuple[str, Any]] = {
     "run": ("run.json", RunFile),
+    "loss": ("lost.json, where an attempt was lost", LossFile),
     "task": ("task/task.json", PinnedTask),
     "trajectory_line": ("trajectory.jsonl, each line", Line),
     "episode": ("episode.json", EpisodeSummary),

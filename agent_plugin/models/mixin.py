@@ -29,6 +29,7 @@ from agent_plugin.models.window import ImageWindow
 from agent_plugin.models.wire import Wire, watched
 from agent_plugin.observations import content_of
 from agent_plugin.submission import SUBMIT
+from agent_plugin.tally import TALLY
 from agent_plugin.tools import TaskKind, parse_call, tools_for
 from recorder.config_secrets import secrets_in, without_secrets
 from recorder.redaction import Redactor
@@ -165,6 +166,7 @@ class BlenderModelMixin:
         started, retries = time.monotonic(), Retries()
         reply, cost = self._ask(messages, kwargs, retries)
         charge(cost["cost"])
+        TALLY.add(cost["cost"], reply.usage, is_cost_known=cost["cost_is_known"])
         self.last_request["retries"] = [r | {"error": self._told(r["error"])} for r in retries.records]
         extra = {
             "response": reply.response,
