@@ -65,6 +65,7 @@ class RunPlan:
                 "allowed": self.allowed_isolation,
                 "measured": {isolation.level: dict(isolation.could) for isolation in self.measured_isolation},
             },
+            "history": [],
         }
         cleaned: dict[str, Any] = Redactor.for_this_machine(secrets=secrets_in(config)).clean(facts)
         return {"fingerprint": fingerprint(cleaned), **cleaned}  # another key for a provider makes no other run

@@ -22,6 +22,7 @@ from agent_plugin.played import Played, from_before
 from agent_plugin.run_folder import n_lost_before
 from agent_plugin.spending import Stop
 from agent_plugin.watcher import EpisodeOutcome, Watcher
+from harness.blender_slots import BlenderSlots, admission, default_slots
 from recorder.paths import RunPaths
 
 __all__ = ["EpisodeOutcome", "RunPlan", "Watcher", "run_all"]
@@ -62,7 +63,12 @@ class _Launch:
         if self._queue:
             _import_model_class(self._plan.config)
         play = Played(self._plan, self._paths, self._watcher, self._stop, self._disk)
-        with ThreadPoolExecutor(max_workers=self._n_workers, thread_name_prefix="episode") as pool:
+        n_slots = self._settings.blender_slots or default_slots()
+        slots = BlenderSlots(n_slots, is_stopped=play.is_given_up, say=play.say_waiting)
+        with (
+            admission(slots),
+            ThreadPoolExecutor(max_workers=self._n_workers, thread_name_prefix="episode") as pool,
+        ):
             while (self._queue and not self._stop.requested.is_set()) or self._running:
                 self._start(pool, play)
                 self._collect()

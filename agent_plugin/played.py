@@ -1,6 +1,7 @@
 """One episode of a run, from its thread's start to an outcome: the one place where a failure of the machine or the
 provider is caught."""
 
+import threading
 from functools import partial
 
 from agent_plugin.config import RunConfig
@@ -28,28 +29,46 @@ class Played:
 
     def __init__(self, plan: RunPlan, paths: RunPaths, watcher: Watcher, stop: Stop, disk: DiskGuard) -> None:
         self._plan, self._paths, self._watcher, self._stop, self._disk = plan, paths, watcher, stop, disk
+        self._here = threading.local()
+        """Of each thread: the episode that it plays, and whether that is in its final execution."""
 
     def __call__(self, key: EpisodeKey) -> EpisodeOutcome:
         """Play it. Whatever fails is in the outcome."""
         episode = self._paths.episode(key.task.id, key.model, key.attempt)
+        self._here.key, self._here.is_final = key, False
         self._watcher.started(key)
         on_step = partial(self._on_step, key)
         try:
             move_aside(episode, INTERRUPTED)  # left by a launcher that was killed
             config, allowed = self._plan.config, self._plan.allowed_isolation
-            summary = run_episode(key, config, episode, on_step, allowed, self._stop.is_by_user)
+            summary = run_episode(
+                key, config, episode, on_step, allowed, self._stop.is_by_user, say_waiting=self.say_waiting
+            )
         except (Stopped, WaitStopped):
             return self._lost(key, episode, self._stop.why, "Stopped", None)
         except Exception as error:  # noqa: BLE001 - the one place where a failure of machine or provider is caught
             return self._lost(key, episode, _told(error, config), type(error).__name__, loss_class(error))
         return EpisodeOutcome(key, summary, folder=episode.root)
 
+    def say_waiting(self, what: str) -> None:
+        """The episode of this thread waits for this machine or its provider; '' when it goes on."""
+        if key := getattr(self._here, "key", None):
+            self._watcher.waiting(key, what)
+
+    def is_given_up(self) -> bool:
+        """Whether the episode of this thread need not wait for a Blender any longer: its user stopped it.
+
+        A final execution still gets its turn: the episode is paid for, and this is all that is left of it.
+        """
+        return self._stop.is_by_user() and not getattr(self._here, "is_final", False)
+
     def _on_step(self, key: EpisodeKey, number: int, what: str) -> None:
         if what == "model" and self._stop.is_due():
             raise Stopped
         if what in ("model", "final execution") and self._disk.shortage():
-            self._disk.wait(self._stop.requested.is_set, partial(self._watcher.waiting, key))
-            self._watcher.waiting(key, "")
+            self._disk.wait(self._stop.requested.is_set, self.say_waiting)
+            self.say_waiting("")
+        self._here.is_final = what == "final execution"
         self._watcher.step(key, number, what)
 
     def _lost(

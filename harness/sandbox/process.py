@@ -374,6 +374,14 @@ class SandboxedProcess:
         return self._process.returncode if self._process else None
 
     @property
+    def was_killed(self) -> bool:
+        """Whether it has ended by SIGKILL: by itself, by the kernel for want of memory, or by somebody outside. Asked
+        before `kill`."""
+        if self._process is None or self._process.poll() is None:
+            return False
+        return self._process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+    @property
     def has_started(self) -> bool:
         """Whether the isolation stood and the command was reached."""
         return self._init_pid is not None
