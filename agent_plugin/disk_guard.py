@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_plugin.losses import DiskTooFull
 from agent_plugin.models.deadline import sleep_unless
+from harness.errors import DiskFull
 from harness.sandbox.watchdog import free_disk_mb
 
 _POLL_SECONDS = 1.0
@@ -24,13 +24,13 @@ class DiskGuard:
         return f"{free} MiB are free where the run is, {self._min_free_mb} MiB are to stay free"
 
     def wait(self, is_stopped: Callable[[], bool], say: Callable[[str], None]) -> None:
-        """Return once there is room; `say` is told what is waited for. Raises DiskTooFull after too long, or Stopped.
+        """Return once there is room; `say` is told what is waited for. Raises DiskFull after too long, or Stopped.
 
         What an episode has done so far is paid for: it waits with it rather than to lose it.
         """
         started = time.monotonic()
         while shortage := self.shortage():
             if time.monotonic() - started >= self._max_wait:
-                raise DiskTooFull(f"The disk is too full: {shortage}.")
+                raise DiskFull(f"The disk is too full: {shortage}.")
             say(shortage)
             sleep_unless(is_stopped, _POLL_SECONDS)

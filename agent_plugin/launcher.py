@@ -89,7 +89,8 @@ class _Launch:
 
     def _start(self, pool: ThreadPoolExecutor, play: Played) -> None:
         """What may begin now."""
-        while len(self._running) < self._n_workers and self._queue and not self._stop.is_due() and self._has_room():
+        has_room = self._has_room()
+        while has_room and len(self._running) < self._n_workers and self._queue and not self._stop.is_due():
             waiting = self._queue.take(time.monotonic(), self._breakers.may_start)
             if waiting is None:
                 return
@@ -100,7 +101,7 @@ class _Launch:
             self._running[pool.submit(play, waiting.key)] = _Running(waiting, is_probe)
 
     def _has_room(self) -> bool:
-        """Whether the disk has."""
+        """Whether the disk has; where not, episodes that run wait before their next step, and it is told here."""
         if shortage := self._disk.shortage():
             if pause := self._breakers.machine.hold("disk", shortage):
                 self._watcher.paused(pause)

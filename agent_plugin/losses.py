@@ -19,7 +19,14 @@ from agent_plugin.models.failures import (
     RequestRejected,
     UnusableAnswer,
 )
-from harness.errors import HarnessError, InterpreterMissing, NotEnoughMemory, SandboxFailed, SandboxUnavailable
+from harness.errors import (
+    DiskFull,
+    HarnessError,
+    InterpreterMissing,
+    NotEnoughMemory,
+    SandboxFailed,
+    SandboxUnavailable,
+)
 
 LossClass = Literal[
     "provider_down",
@@ -90,13 +97,9 @@ _BY_TYPE: tuple[tuple[type[BaseException], LossClass], ...] = (
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE}
 
 
-class DiskTooFull(HarnessError):
-    """The run's disk had less room than the run keeps free, for as long as is waited."""
-
-
 def loss_class(error: BaseException) -> LossClass:
     """The class of what ended an episode. A full disk shows in many ways: the chain of causes tells it."""
-    if isinstance(error, OSError | DiskTooFull):
+    if isinstance(error, OSError | DiskFull):
         return "disk"
     is_disk = any(isinstance(cause, OSError) and cause.errno in _DISK for cause in _causes(error))
     if is_disk and not isinstance(error, ModelCallFailed | InterpreterMissing):

@@ -229,7 +229,7 @@ class StepSession:
 
     def close(self) -> None:
         """End Blender and delete what was kept beside it."""
-        self._stop()
+        self._stop(is_closing=True)
         self._at_start.close()
         self._now.close()
 
@@ -328,12 +328,15 @@ class StepSession:
         self._good_state = None if hash_now is None else self._state
         return self._good_state is not None and _is_same_scene(before, self._good_state)
 
-    def _stop(self) -> None:
+    def _stop(self, *, is_closing: bool = False) -> None:
+        """End Blender. Raises HarnessError where it was stopped for what the machine ran out of by no doing of its."""
         process, self._process = self._process, None
         try:
             if process is not None:
                 self._is_killed = process.was_killed
                 process.close()
+                if not is_closing:
+                    process.check_blame()
         finally:
             self._resources.close()
 

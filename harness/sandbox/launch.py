@@ -62,7 +62,8 @@ def launch(
     """Run `command` in `jail` at `level` and wait for its end. `meanwhile` is called in this thread once it runs.
 
     Nothing is measured before `meanwhile` returns: it is for starting what shall work at the same time.
-    Raises SandboxFailed when the process could not be started (never for what it did after that).
+    Raises SandboxFailed when the process could not be started (never for what it did after that), NotEnoughMemory or
+    DiskFull when the machine ran out of it through no doing of the process.
     """
     process = SandboxedProcess(jail, limits, level)
     started = time.monotonic()
@@ -71,6 +72,7 @@ def launch(
         meanwhile()
         end = _watch(process, limits.timeout_seconds, midway)
         process.kill()
+        process.check_blame()
         if end == "ended" and not process.has_started:
             raise SandboxFailed(f"The sandbox did not start: {process.output.text().strip()[-500:]}")
         is_out_of_reach = level.landlock_abi or level.is_bubblewrap

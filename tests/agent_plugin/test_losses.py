@@ -5,9 +5,16 @@ import errno
 import pytest
 
 from agent_plugin.launch_settings import LaunchSettings
-from agent_plugin.losses import LOSSES, DiskTooFull, LossClass, loss_class
+from agent_plugin.losses import LOSSES, LossClass, loss_class
 from agent_plugin.models import failures
-from harness.errors import HarnessError, InterpreterMissing, NotEnoughMemory, SandboxFailed, SandboxUnavailable
+from harness.errors import (
+    DiskFull,
+    HarnessError,
+    InterpreterMissing,
+    NotEnoughMemory,
+    SandboxFailed,
+    SandboxUnavailable,
+)
 
 
 def because(error: Exception, cause: Exception) -> Exception:
@@ -35,7 +42,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
         (SandboxFailed("x"), "sandbox"),
         (SandboxUnavailable("x"), "sandbox"),
         (NotEnoughMemory("x"), "memory"),
-        (DiskTooFull("x"), "disk"),
+        (DiskFull("x"), "disk"),
         (FULL, "disk"),
         (FileNotFoundError(errno.ENOENT, "the run's folder is gone"), "disk"),
         (because(HarnessError("The workspace cannot be kept"), FULL), "disk"),

@@ -30,7 +30,7 @@ REAL = (14, 17, 36, 44)
 DISK_MB, FREE_MB = 192, 64
 MODEL = "openai/gpt-4o-mini"
 SUBMIT = {"calls": [{"tool": "run_blender", "arguments": {"code": "print('COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT')"}}]}
-STEP = "import time\ntime.sleep(1.5)\nbpy.ops.mesh.primitive_cube_add(location=(3, 0, 0))\n"
+STEP = "import bpy, time\ntime.sleep(1.5)\nbpy.ops.mesh.primitive_cube_add(location=(3, 0, 0))\n"
 SCRIPT = {
     "model": "x",
     "conversations": [
@@ -183,6 +183,7 @@ def results(root: Path) -> dict[str, Any]:
         summary = read_summary(episode.summary)
         steps = [line for line in read_trajectory(episode.trajectory) if isinstance(line, Step)]
         outcomes = [e.blender["outcome"] for step in steps for e in step.executions if e.blender]
+        told = [e.output for step in steps for e in step.executions if e.blender and e.blender["outcome"] != "ok"]
         others = [path.name for path in episode.root.parent.iterdir() if path.name != "1"]
         found[f"e{n:02}"] = {
             "exit_status": summary.exit_status,
@@ -190,6 +191,7 @@ def results(root: Path) -> dict[str, Any]:
             "problems": summary.problems,
             "n_steps": summary.n_steps,
             "outcomes": outcomes,
+            "told": told,
             "findings": [str(finding) for finding in check_episode(episode.root)],
             "others_done": [name for name in others if (episode.root.parent / name / "episode.json").exists()],
         }
