@@ -87,6 +87,12 @@ class _Rebuilt:
     failed: tuple[int, ...] = ()
     """Numbers of steps that failed this time, and count no more."""
 
+    def after(self, earlier: "_Rebuilt | None") -> "_Rebuilt":
+        """Both of them, for one that was lost again."""
+        if earlier is None:
+            return self
+        return _Rebuilt(self.is_same and earlier.is_same, earlier.failed + self.failed)
+
 
 class StepSession:
     """One live Blender. `start` it, `step` it, `save` it, `close` it; also a context manager."""
@@ -150,7 +156,7 @@ class StepSession:
             self._stop()
             with _disk_errors():
                 self._now.restore()
-            rebuilt = self._rebuild()
+            rebuilt = self._rebuild().after(rebuilt)
             with _disk_errors():
                 self._now.take()
             answer = self._send_step(self._n_steps, code)
@@ -167,7 +173,8 @@ class StepSession:
                 self._now.restore()
             self.good_steps.append(GoodStep(self._n_steps, code, measured.state_hash))
             if self._process is None and self._is_killed:
-                rebuilt, measured = self._measure_anew(views=is_drawn)
+                again, measured = self._measure_anew(views=is_drawn)
+                rebuilt = again.after(rebuilt)
             self._good_state = None if measured.patch is None else self._state
             self.recorded_state = self._good_state or self.recorded_state
         else:
