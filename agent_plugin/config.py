@@ -38,6 +38,7 @@ class AgentSettings(BaseModel):
     step_limit: int = Field(default=0, ge=0)
     cost_limit: float = Field(default=3.0, ge=0, allow_inf_nan=False)
     wall_time_limit_seconds: int = Field(default=0, ge=0)
+    token_limit: int = Field(default=0, ge=0)
     max_consecutive_format_errors: int = Field(default=3, ge=0)
 
 

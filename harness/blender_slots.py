@@ -22,8 +22,9 @@ from harness.errors import NotEnoughMemory, WaitStopped
 from harness.sandbox.watchdog import available_memory_mb
 
 BLENDER_MB = 768
-"""What one Blender with its sandbox takes on an ordinary task: 280 MiB for a small scene, 500 MiB for a film of
-640x360 with 32 objects, the largest of either measured (bpy 4.5, Mesa 22), and half as much again."""
+"""What one Blender is measured to take while it works, bpy 4.5 with Mesa 22: 160 MiB for a monkey's film, 270 MiB for
+640x360 with 33 objects, up to 620 MiB in a step of a session with views (pages that a fork shares are counted twice
+there; idle it holds 100 MiB). A quarter more than the largest. A task may take more, up to its `memory_mb`."""
 SESSION_MB = 2 * BLENDER_MB
 """For a session, which stays: another Blender has to find room beside it, or nothing could ever be judged."""
 LEFT_MB = 512

@@ -1,10 +1,12 @@
 """`python -m tests.bench`: every figure of the docs, as ratios of pairs run side by side. Prints; asserts nothing."""
 
 from tests.bench.bytes_written import main as bytes_written
+from tests.bench.launcher import main as launcher
 from tests.bench.run_overhead import main as run_overhead
+from tests.bench.slots import main as slots
 from tests.bench.steps import main as steps
 
-BENCHES = [bytes_written, steps, run_overhead]
+BENCHES = [launcher, bytes_written, steps, run_overhead, slots]  # the first one's memory is that of this process
 
 
 def main() -> None:
