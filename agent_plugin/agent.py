@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from minisweagent.agents.default import AgentConfig, DefaultAgent
-from minisweagent.exceptions import FormatError, InterruptAgentFlow, Submitted
+from minisweagent.exceptions import FormatError, InterruptAgentFlow, LimitsExceeded, Submitted
 from pydantic import ConfigDict
 
 from agent_plugin.models.failures import ModelCallFailed
 from agent_plugin.places import data_dir, read_prompt
+from agent_plugin.tally import tokens_of
 from harness.execution import ExecutionResult
 from harness.step_result import StepResult
 from recorder.records import (
@@ -51,6 +52,8 @@ class BlenderAgentConfig(AgentConfig):
     record_dir: Path | None = data_dir() / "episodes"
     """Under plain `mini`: each run is recorded in a new folder below this one, which must lie outside of the
     workspace (the agent could change its own record). Null: no record."""
+    token_limit: int = 0
+    """Tokens, in and out, after which no other model call is made. 0: no limit."""
     mode: str = "yolo"
     """Accepted because `mini` passes it; this agent never asks."""
     confirm_exit: bool = False
@@ -63,6 +66,8 @@ class BlenderAgent(DefaultAgent):
     def __init__(self, model: Any, env: Any, *, start_record: StartRecord | None = None, **kwargs: Any) -> None:
         super().__init__(model, env, config_class=BlenderAgentConfig, **kwargs)
         self.config.instance_template = self.config.instance_template or read_prompt(env.config.task_kind)
+        self.n_tokens = 0
+        """In and out, as far as the provider says."""
         self._start_record = start_record
         self._recorder: StepRecorder | None = None
         self._plain: PlainRecord | None = None
@@ -84,6 +89,19 @@ class BlenderAgent(DefaultAgent):
         if self._plain:
             self._plain.finish(str(result.get("exit_status", "")))
         return result
+
+    def query(self) -> dict[str, Any]:
+        """One model call, if the limits allow it."""
+        if 0 < self.config.token_limit <= self.n_tokens:
+            extra = {"exit_status": "LimitsExceeded", "submission": ""}
+            raise LimitsExceeded({"role": "exit", "content": "LimitsExceeded", "extra": extra})
+        try:
+            message: dict[str, Any] = super().query()
+        except FormatError as error:  # the call was paid for
+            self.n_tokens += tokens_of(error.messages[0].get("extra", {}).get("usage"))
+            raise
+        self.n_tokens += tokens_of(message.get("extra", {}).get("usage"))
+        return message
 
     def step(self) -> list[dict[str, Any]]:
         """One model call and its actions, recorded whatever comes of them, also where the machine fails in one."""

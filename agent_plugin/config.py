@@ -5,7 +5,7 @@ The same file serves plain mini-swe-agent (`mini -c configs/blender.yaml`): it r
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, FilePath, ValidationError
 
 from agent_plugin.environment import BlenderEnvironmentConfig
 from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml
+from agent_plugin.launch_settings import LaunchSettings
 from agent_plugin.models.settings import CallSettings
 from agent_plugin.places import CONFIGS_DIR, read_prompt
 from agent_plugin.tools import TaskKind
@@ -37,6 +38,7 @@ class AgentSettings(BaseModel):
     step_limit: int = Field(default=0, ge=0)
     cost_limit: float = Field(default=3.0, ge=0, allow_inf_nan=False)
     wall_time_limit_seconds: int = Field(default=0, ge=0)
+    token_limit: int = Field(default=0, ge=0)
     max_consecutive_format_errors: int = Field(default=3, ge=0)
 
 
@@ -88,6 +90,8 @@ class RunConfig(BaseModel):
     agent: AgentSettings
     environment: EnvironmentSettings
     model: ModelSettings
+    launch: LaunchSettings = LaunchSettings()
+    """How `blendscribe run` carries it out; no part of what an episode is."""
 
 
 def load_config(specs: Sequence[str]) -> RunConfig:
@@ -122,6 +126,16 @@ def with_sandbox(config: RunConfig, mode: SandboxMode) -> RunConfig:
         return config
     changed = harness.model_copy(update={"sandbox": mode})
     return config.model_copy(update={"environment": config.environment.model_copy(update={"harness": changed})})
+
+
+def with_launch(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
+    """`config` with these keys of `launch:`, those that are None left out. Raises BadInput."""
+    given = {name: value for name, value in options.items() if value is not None}
+    merged = merge(config.launch.model_dump(exclude_unset=True), given)
+    try:
+        return config.model_copy(update={"launch": LaunchSettings.model_validate(merged)})
+    except ValidationError as error:
+        raise BadInput(faults_of(error, LaunchSettings, file="", place="launch")) from error
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,10 @@ For a video task `run_blender` runs a file in a fresh Blender; for a scene task 
 """
 
 import os
+import re
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from agent_plugin.shell import run_bash
 from agent_plugin.submission import is_submitting_output, is_submitting_step
 from agent_plugin.tools import TaskKind
 from harness.blender import level_in_force
+from harness.blender_slots import BLENDER_MB, blender_slots
 from harness.errors import HarnessError
 from harness.execute import execute
 from harness.final_script import StepStart
@@ -30,6 +33,8 @@ from harness.workspace import check_workspace
 from recorder.config_secrets import without_secrets
 
 _MAX_SHOWN = 12_000
+_MAY_START_BLENDER = re.compile(r"run_blender|python|bpy|blender", re.IGNORECASE)
+"""Commands that get a slot for a Blender (`harness/blender_slots.py`). One that hides it only shares the machine."""
 
 
 class BlenderEnvironmentConfig(BaseModel):
@@ -108,7 +113,11 @@ class BlenderEnvironment:
             self.session.close()
 
     def _run_bash(self, command: str, workspace: Path, timeout: float) -> dict[str, Any]:
-        ended = run_bash(command, workspace, self.config.harness, timeout_seconds=timeout, variables=self.config.env)
+        slots = blender_slots()
+        may_render = bool(_MAY_START_BLENDER.search(command))
+        variables = self.config.env | slots.environment
+        with slots.working(BLENDER_MB) if may_render else nullcontext():
+            ended = run_bash(command, workspace, self.config.harness, timeout_seconds=timeout, variables=variables)
         return {
             # a command's output must not become a picture, whichever model class reads it
             "output": neutralise(_cut(ended.output.text())),

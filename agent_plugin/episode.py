@@ -17,6 +17,7 @@ from agent_plugin.finals import Final, SceneWorkplace, final_scene, final_video
 from agent_plugin.models.deadline import never
 from agent_plugin.tasks import HIDDEN, Task
 from agent_plugin.versions import versions
+from harness.blender_slots import tell_nobody
 from harness.errors import SandboxUnavailable
 from harness.folders import remove_folder
 from harness.isolation import measured_isolation
@@ -49,9 +50,11 @@ def run_episode(
     on_step: OnStep,
     allowed_isolation: LevelName | None = None,
     is_stopped: Callable[[], bool] = never,
+    say_waiting: Callable[[str], None] = tell_nobody,
 ) -> EpisodeSummary:
     """Run the episode into `paths` (which must be new) and return its summary, already written.
 
+    `say_waiting` is told when it waits for its provider's rate limit, and '' when it goes on.
     Raises HarnessError, or whatever the provider raised, when the machine failed: no summary is written then,
     and what was recorded stays.
     """
@@ -64,10 +67,10 @@ def run_episode(
     kind, start = key.task.kind, key.task.step_start
     environment = BlenderEnvironment(**config.environment.for_episode(paths.workspace, settings, kind, start))
     model: Any = get_model(key.model, config.model.for_mini(kind))
-    model.is_stopped = is_stopped
+    model.is_stopped, model.say_waiting = is_stopped, say_waiting
     record = EpisodeRecord(
         key,
-        config.model_dump(mode="json"),
+        config.model_dump(mode="json", exclude={"launch"}),
         settings,
         paths,
         workspace=paths.workspace,

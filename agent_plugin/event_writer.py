@@ -68,7 +68,7 @@ class EventWriter(Watcher):
     def retry(self, lost: EpisodeOutcome, number: int, wait_seconds: float) -> None:
         del number, wait_seconds
         self._lost(lost)
-        key, loss = lost.key, str(getattr(lost, "loss", None) or lost.ended_as)
+        key, loss = lost.key, str(lost.loss or lost.ended_as)
         self._append(Retried(task_id=key.task.id, model=key.model, attempt=key.attempt, loss=loss, error=lost.error))
 
     def ended(self, outcome: EpisodeOutcome) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from agent_plugin.config import RunConfig
 from agent_plugin.faults import BadInput, Fault
 from agent_plugin.scripted_file import PROVIDER, scripted_model
+from agent_plugin.spending import UNKNOWN_COST
 from harness.errors import HarnessError
 from harness.isolation import Isolation, measured_isolation
 from harness.sandbox import LevelName, is_at_least
@@ -15,6 +17,8 @@ from recorder.paths import folder_name
 
 _HAS_DEFAULT = ("OLLAMA_API_BASE",)
 """litellm calls it missing, and does without."""
+_TELL_COST = ("openrouter/", "portkey/", "litellm_proxy/")
+"""Providers that may say what a call cost."""
 _OTHER_NAMES = {
     "GEMINI_API_KEY": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "GOOGLE_API_KEY": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -87,6 +91,28 @@ def provider_faults(models: Sequence[str], parameters: Mapping[str, Any]) -> lis
 
     litellm.suppress_debug_info = True
     return [fault for name in called if (fault := _provider_fault(litellm, name, parameters))]
+
+
+def cost_faults(models: Sequence[str], config: RunConfig) -> list[Fault]:
+    """Models whose calls will be of unknown cost, under a limit in dollars that the user set for the run.
+
+    Nothing is said of those that may tell the cost themselves: their first call shows it, and stops the run.
+    """
+    launch, settings = config.launch, config.model
+    if not launch.cost_limit or launch.allow_unknown_cost:
+        return []
+    if settings.litellm_model_registry or settings.litellm_model_name_override:
+        return []
+    called = [name for name in models if not name.startswith((f"{PROVIDER}/", *_TELL_COST))]
+    if not called:
+        return []
+    from agent_plugin.models.cost import has_price
+
+    return [
+        Fault(f"-m {name}", "", f"has no known price: {UNKNOWN_COST.format(limit=launch.cost_limit)}")
+        for name in called
+        if not has_price(name)
+    ]
 
 
 def _provider_fault(litellm: Any, name: str, parameters: Mapping[str, Any]) -> Fault | None:

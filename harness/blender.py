@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.blender_slots import BLENDER_MB, blender_slots
 from harness.folders import private_folder
 from harness.interpreter import (
     IN_BLENDER_DIR,
@@ -75,6 +76,7 @@ def blender_jail(
             **RUN_ENVIRONMENT,
             **library_environment(mounts.binds, libs),
             "MESA_SHADER_CACHE_DIR": cache,
+            **blender_slots().environment,
         },
         tmp_mb=limits.tmp_mb,
     )
@@ -97,23 +99,27 @@ def run_in_blender(
     level: Level | None = None,
     meanwhile: Callable[[], object] = lambda: None,
     midway: tuple[str, Callable[[], object]] | None = None,
+    is_repeatable: bool = True,
 ) -> BlenderRun:
     """Run `in_blender/<program>` with the result pipe's number and `arguments`, cwd the workspace; it sees `binds` too.
 
     `meanwhile` is called once Blender has been started, `midway`'s function once a message of the kind that it names
     has come; both should soon return, since nothing is measured before. Without a `level`, it is that of the
-    settings.
-    Raises InterpreterMissing, SandboxUnavailable or SandboxFailed.
+    settings. It waits for its turn (`blender_slots.py`). One that is killed (SIGKILL) is run once more where it
+    `is_repeatable`: it may have been somebody outside; what does it by itself does it again.
+    Raises InterpreterMissing, SandboxUnavailable, SandboxFailed, NotEnoughMemory or WaitStopped.
     """
     environment = find_environment(settings)
     libs = libs_dir(settings, environment)
     level = level or choose_level(settings.sandbox, libs)
     limits = limits or settings.limits
     command = blender_command(environment, program, [RESULT_FD, *arguments])
-    with private_shader_cache(shader_cache_dir(environment)) as cache:
+    then = Midway(f'{{"kind": "{midway[0]}"'.encode(), midway[1]) if midway else None
+    with blender_slots().working(BLENDER_MB), private_shader_cache(shader_cache_dir(environment)) as cache:
         jail = blender_jail(environment, libs, cache, workspace, limits, binds)
-        then = Midway(f'{{"kind": "{midway[0]}"'.encode(), midway[1]) if midway else None
         ended = launch(command, jail, limits, level, meanwhile=meanwhile, midway=then)
+        if ended.was_killed and is_repeatable:
+            ended = launch(command, jail, limits, level, meanwhile=meanwhile, midway=then)
     return BlenderRun(exit=ended, messages=tuple(parse_messages(ended.result)), level=level.name)
 
 

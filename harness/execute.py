@@ -76,6 +76,21 @@ def execute(
     for stale in (settings.output_video, PREVIEW_NAME):
         remove_entry(workspace / stale)
     before = list_files(workspace)
+    result, was_killed = _run(script, workspace, settings, before, keep_video, keep_scene)
+    if was_killed:  # it may have been somebody outside; a script that kills itself does it again
+        result, _ = _run(script, workspace, settings, before, keep_video, keep_scene)
+    return result
+
+
+def _run(
+    script: str,
+    workspace: Path,
+    settings: HarnessSettings,
+    before: dict[str, FileStamp],
+    keep_video: Path | None,
+    keep_scene: Path | None,
+) -> tuple[ExecutionResult, bool]:
+    """What came of one run, and whether its Blender was killed (SIGKILL). `before`: the files that were there."""
     with RunVideo(workspace, settings) as video, private_folder("scene") as out:
         saved: list[Word] = [out / "scene.blend"] if keep_scene else []
         run = run_in_blender(
@@ -86,11 +101,13 @@ def execute(
             binds=[Bind(out, "/scene", is_writable=True)] if keep_scene else [],
             meanwhile=video.start,  # begun earlier, it would hold up Blender
             midway=("ended", video.begin),
+            is_repeatable=False,
         )
         reopen(workspace)
         if keep_scene:
             _keep_scene(out, keep_scene, settings)
-        return _Judgement(script, workspace, settings, run, before, video).result(keep_video)
+        result = _Judgement(script, workspace, settings, run, before, video).result(keep_video)
+        return result, run.exit.was_killed
 
 
 def _keep_scene(folder: Path, destination: Path, settings: HarnessSettings) -> None:

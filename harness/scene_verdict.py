@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.blender_slots import BLENDER_MB, blender_slots
 from harness.errors import HarnessError
 from harness.execution import Problem
 from harness.final_script import StepStart
@@ -53,9 +54,10 @@ def judge_scene(session: StepSession, start_file: Path | None, *, keep_scene: Pa
     Raises HarnessError when the machine fails; what the steps did wrong is in the verdict.
     """
     keep_script.write_text(session.final_script(), encoding="utf-8")
-    shutil.copyfile(session.save(), keep_scene)
-    saved = _reopen(session.settings, keep_scene)
-    replayed, replay_problems = _replay(session, start_file, keep_script)
+    with blender_slots().working(BLENDER_MB):
+        shutil.copyfile(session.save(), keep_scene)
+        saved = _reopen(session.settings, keep_scene)
+        replayed, replay_problems = _replay(session, start_file, keep_script)
     replay_changes = diff(saved, replayed) if saved is not None and replayed is not None else []
     saved_changes = diff(session.state, saved) if saved is not None else []
     problems = [

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.blender import blender_command, blender_jail, level_in_force, parse_messages, private_shader_cache
+from harness.blender_slots import SESSION_MB, blender_slots
 from harness.errors import HarnessError, SandboxFailed
 from harness.execution import ScriptError, parse_script_error
 from harness.final_script import BYTE_ORDER_MARK, StepStart, final_script
@@ -86,6 +87,12 @@ class _Rebuilt:
     failed: tuple[int, ...] = ()
     """Numbers of steps that failed this time, and count no more."""
 
+    def after(self, earlier: "_Rebuilt | None") -> "_Rebuilt":
+        """Both of them, for one that was lost again."""
+        if earlier is None:
+            return self
+        return _Rebuilt(self.is_same and earlier.is_same, earlier.failed + self.failed)
+
 
 class StepSession:
     """One live Blender. `start` it, `step` it, `save` it, `close` it; also a context manager."""
@@ -106,6 +113,8 @@ class StepSession:
         """From which the next step's patch leads on: that of the start or of the last patch, whatever a rebuild gave
         since. A replay puts the recorded one here."""
         self._process: SandboxedProcess | None = None
+        self._is_killed = False
+        """Whether the last session that is gone was killed (SIGKILL), and not by us."""
         self._resources = ExitStack()
         self._at_start, self._now = WorkspaceBackup(self.workspace), WorkspaceBackup(self.workspace)
 
@@ -124,20 +133,35 @@ class StepSession:
         """Start Blender. Raises HarnessError when that cannot be."""
         with _disk_errors():
             self._at_start.take()
-        self._start_blender()
+        with blender_slots().working(SESSION_MB):
+            self._start_blender()
         self.recorded_state = self._state
 
     def step(self, code: str, *, views: bool | None = None, number: int | None = None) -> StepResult:
         """Run `code`. What it does wrong is in the result; raises HarnessError for what is not its doing.
 
-        `number` is the next one, unless a replay leaves out steps that failed.
+        `number` is the next one, unless a replay leaves out steps that failed. A step whose Blender was killed
+        (SIGKILL) is run once more on the scene before it: it may have been somebody outside, and what does it by
+        itself does it again.
         """
+        with blender_slots().working():
+            return self._step(code, views=views, number=number)
+
+    def _step(self, code: str, *, views: bool | None, number: int | None) -> StepResult:
         began = time.monotonic()
         self._n_steps = number or self._n_steps + 1
         rebuilt = None if self._is_alive() else self._rebuild()
         with _disk_errors():
             self._now.take()
         answer = self._send_step(self._n_steps, code)
+        if self._was_killed(answer):
+            self._stop()
+            with _disk_errors():
+                self._now.restore()
+            rebuilt = self._rebuild().after(rebuilt)
+            with _disk_errors():
+                self._now.take()
+            answer = self._send_step(self._n_steps, code)
         failed = answer.messages.get("step_failed")
         measured, put_back = _Measured(), []
         outcome: StepOutcome
@@ -145,10 +169,14 @@ class StepSession:
             outcome, reason, error = "ok", "", None
             with _disk_errors():
                 self._now.take()
-            measured = self._measure(views=self.settings.visual_feedback if views is None else views)
+            is_drawn = self.settings.visual_feedback if views is None else views
+            measured = self._measure(views=is_drawn)
             with _disk_errors():
                 self._now.restore()
             self.good_steps.append(GoodStep(self._n_steps, code, measured.state_hash))
+            if self._process is None and self._is_killed:
+                again, measured = self._measure_anew(views=is_drawn)
+                rebuilt = again.after(rebuilt)
             self._good_state = None if measured.patch is None else self._state
             self.recorded_state = self._good_state or self.recorded_state
         else:
@@ -187,6 +215,10 @@ class StepSession:
 
     def save(self, name: str = SCENE_NAME) -> Path:
         """Write the scene into the workspace: pictures packed, paths relative, compressed. Raises HarnessError."""
+        with blender_slots().working():
+            return self._save(name)
+
+    def _save(self, name: str) -> Path:
         if not self._is_alive():
             self._rebuild()
         path = self.workspace / name
@@ -206,13 +238,21 @@ class StepSession:
 
     def close(self) -> None:
         """End Blender and delete what was kept beside it."""
-        self._stop()
+        self._stop(is_closing=True)
         self._at_start.close()
         self._now.close()
 
     # the process
 
     def _start_blender(self) -> None:
+        try:
+            self._start_once()
+        except HarnessError:
+            if not self._is_killed:
+                raise
+            self._start_once()
+
+    def _start_once(self) -> None:
         environment = find_environment(self.settings)
         libs = libs_dir(self.settings, environment)
         asked = self.settings.limits
@@ -239,6 +279,14 @@ class StepSession:
             self._stop()
             raise HarnessError("The start scene could not be measured.")
 
+    def _was_killed(self, answer: _Answer) -> bool:
+        """Whether the step's own process, or the whole session, ended by SIGKILL that was not ours."""
+        failed = answer.messages.get("step_failed")
+        if failed is not None:
+            return failed.get("fate") == "crash" and failed.get("signal") == signal.SIGKILL
+        is_done = "step_done" in answer.messages
+        return not is_done and answer.end == "ended" and self._process is not None and self._process.was_killed
+
     def _is_alive(self) -> bool:
         return self._process is not None and self._process.watch(timeout_seconds=0) == "timeout"
 
@@ -260,6 +308,16 @@ class StepSession:
             self._now.restore()
         return _Rebuilt(is_same, tuple(failed))
 
+    def _measure_anew(self, *, views: bool) -> tuple[_Rebuilt, _Measured]:
+        """The session was killed while the last step was measured: bring it back, and measure that step."""
+        self._good_state = None  # that of the step before says nothing of this one
+        rebuilt = self._rebuild()
+        measured = self._measure(views=views)
+        with _disk_errors():
+            self._now.restore()
+        self.good_steps[-1:] = [replace(step, state_hash=measured.state_hash) for step in self.good_steps[-1:]]
+        return rebuilt, measured
+
     def _run_again(self, failed: list[int]) -> bool:
         """Run the good steps, drop those that fail into `failed`. False if the session was lost once more."""
         for step in self.good_steps[:]:
@@ -280,11 +338,15 @@ class StepSession:
         self._good_state = None if hash_now is None else self._state
         return self._good_state is not None and _is_same_scene(before, self._good_state)
 
-    def _stop(self) -> None:
+    def _stop(self, *, is_closing: bool = False) -> None:
+        """End Blender. Raises HarnessError where it was stopped for what the machine ran out of by no doing of its."""
         process, self._process = self._process, None
         try:
             if process is not None:
+                self._is_killed = process.was_killed
                 process.close()
+                if not is_closing:
+                    process.check_blame()
         finally:
             self._resources.close()
 

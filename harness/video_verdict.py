@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.blender import BlenderRun, run_in_blender
+from harness.blender_slots import BLENDER_MB, blender_slots
 from harness.execute import execute
 from harness.execution import ExecutionResult, Problem
 from harness.folders import private_folder
@@ -101,7 +102,7 @@ def judge_video(
     So is, with `keep_scene`, the scene that the script left, if it ended well and Blender could save it.
     Raises HarnessError for what is not the script's doing.
     """
-    with private_folder("judged") as folder:
+    with blender_slots().working(BLENDER_MB), private_folder("judged") as folder:
         scene = keep_scene or folder / _SCENE
         result = execute(script, workspace, settings, keep_video=keep_video, keep_scene=scene)
         if not result.ok or result.video is None:

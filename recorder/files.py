@@ -10,6 +10,15 @@ from pydantic import ConfigDict, Field
 from recorder.records import SCHEMA_VERSION, Record
 
 
+class RunChange(Record):
+    """A run that was continued by another plan, which the user allowed."""
+
+    changed_at: str
+    fingerprint_before: str
+    differences: list[str]
+    """`place: before, after`; the first 200."""
+
+
 class RunFile(Record):
     """`run.json`: what a run consists of. Two with the same fingerprint are the same run."""
 
@@ -25,6 +34,20 @@ class RunFile(Record):
     """Kind of task -> SHA-256 of its prompt."""
     versions: dict[str, str]
     isolation: dict[str, Any]
+    history: list[RunChange] = Field(default_factory=list)
+    """What it was changed from while it went on, oldest first. Empty for a run that never was."""
+
+
+class LossFile(Record):
+    """`lost.json` in a folder that was moved aside: why this attempt at an episode has no result."""
+
+    schema_version: int = SCHEMA_VERSION
+    loss: str
+    """Its class, which decides whether it is played again."""
+    ended_as: str
+    """The error's name."""
+    error: str
+    lost_at: str
 
 
 class PinnedLimits(Record):

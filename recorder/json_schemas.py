@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from recorder.decision_file import Decision
 from recorder.events import Event
-from recorder.files import IntegrityFile, Manifest, PinnedTask, RunFile, SampleFile
+from recorder.files import IntegrityFile, LossFile, Manifest, PinnedTask, RunFile, SampleFile
 from recorder.records import EpisodeSummary, Line
 from recorder.rows import ScriptRow, TrajectoryRow
 from recorder.rubric import Rubric
@@ -21,6 +21,7 @@ from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
 DOCUMENTS: dict[str, tuple[str, Any]] = {
     "run": ("run.json", RunFile),
     "event": ("events.jsonl, each line", Event),
+    "loss": ("lost.json, where an attempt was lost", LossFile),
     "task": ("task/task.json", PinnedTask),
     "rubric": ("task/rubric.json", Rubric),
     "trajectory_line": ("trajectory.jsonl, each line", Line),

@@ -7,9 +7,11 @@ from typing import get_args
 import pytest
 
 from agent_plugin.config import ModelSettings
+from agent_plugin.launch_settings import LaunchSettings
 from agent_plugin.loopback.injected import ANSWER_FAULTS, DELIVERY_FAULTS
 from agent_plugin.loopback.refused import RefusalKind
 from agent_plugin.loopback.routes import ROUTES
+from agent_plugin.losses import LOSSES, LossClass
 from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, FailureKind
 from agent_plugin.scripted_file import load_scripted
 from agent_plugin.submission import SUBMIT
@@ -62,6 +64,20 @@ def test_every_setting_has_its_line() -> None:
 def test_every_setting_of_a_model_has_its_line() -> None:
     """The table of a model's settings is the list of them."""
     assert table("Settings of a model") == set(ModelSettings.model_fields)
+
+
+def test_every_setting_of_a_launch_has_its_line() -> None:
+    """The table of a launch's settings is the list of them."""
+    assert table("Settings of a launch") == set(LaunchSettings.model_fields)
+
+
+def test_every_class_of_loss_has_its_line() -> None:
+    """With the number of retries that the source has, and whom a pause holds back."""
+    section = REFERENCE.split("## How an episode can be lost\n")[1].split("\n## ")[0]
+    assert table("How an episode can be lost") == set(LOSSES) == set(get_args(LossClass))
+    for name, policy in LOSSES.items():
+        held = "every model" if policy.is_of_machine else "this model"
+        assert re.search(rf"^\| `{name}` \|.*\| {policy.n_retries} \| {held} \|$", section, re.MULTILINE), name
 
 
 def test_every_failure_of_a_model_call_has_its_line() -> None:

@@ -19,7 +19,7 @@ def cost_of(response: Any, usage: Mapping[str, Any] | None, model_name: str) -> 
         cost = float(litellm.cost_calculator.completion_cost(response, model=model_name))
     except Exception:  # noqa: BLE001 - litellm raises bare Exception for a model without a price
         return dict(UNKNOWN)
-    if cost <= 0 and not _has_price(model_name):  # litellm says 0 for some models that it does not know
+    if cost <= 0 and not has_price(model_name):  # litellm says 0 for some models that it does not know
         return dict(UNKNOWN)
     return {"cost": cost, "cost_is_known": True, "cost_source": "prices"}
 
@@ -48,5 +48,6 @@ def check_global_limits() -> None:
         raise LimitsExceeded({"role": "exit", "content": "LimitsExceeded", "extra": extra})
 
 
-def _has_price(model_name: str) -> bool:
+def has_price(model_name: str) -> bool:
+    """Whether litellm's list has the model."""
     return model_name in litellm.model_cost or model_name.partition("/")[2] in litellm.model_cost

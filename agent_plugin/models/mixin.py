@@ -20,6 +20,7 @@ from agent_plugin.models.deadline import never, sleep_unless
 from agent_plugin.models.failure_text import shortened
 from agent_plugin.models.failures import ERRORS, EXIT_STATUSES, Failure, ModelCallFailed, unreadable_arguments
 from agent_plugin.models.pictures import count_pictures
+from agent_plugin.models.rate import ProviderGate, gate_for
 from agent_plugin.models.request import Dialect, RequestPolicy, digest, policy_facts, request_messages
 from agent_plugin.models.responses_items import to_tools
 from agent_plugin.models.retry import CallRefused, Retries, RetryPolicy, ask
@@ -29,6 +30,7 @@ from agent_plugin.models.window import ImageWindow
 from agent_plugin.models.wire import Wire, watched
 from agent_plugin.observations import content_of
 from agent_plugin.submission import SUBMIT
+from agent_plugin.tally import TALLY
 from agent_plugin.tools import TaskKind, parse_call, tools_for
 from recorder.config_secrets import secrets_in, without_secrets
 from recorder.redaction import Redactor
@@ -97,15 +99,24 @@ class BlenderModelMixin:
         self.tools = tools_for(self.config.task_kind, bash=self.config.bash)
         self.is_stopped: Callable[[], bool] = never
         """Asked while a model is waited for: then the call is left to itself, and Stopped is raised."""
+        self.say_waiting: Callable[[str], None] = lambda _what: None
+        """Told when the provider's rate limit is waited for, and '' when it goes on."""
         self.last_request: dict[str, Any] = {}
         self.retry_policy = RetryPolicy(
             self.config.request_timeout,
             self.config.retry_seconds,
             sleep=lambda seconds: sleep_unless(self.is_stopped, seconds),
             is_stopped=lambda: self.is_stopped(),
+            gate=self._gate(),
+            say=lambda what: self.say_waiting(what),
         )
         self._max_images = self.config.max_images or self._route.max_images
         self._redactor = Redactor.for_this_machine(secrets=secrets_in(self.config.model_kwargs))
+
+    def _gate(self) -> ProviderGate:
+        """The one before this provider: the route of the model's name, at its address."""
+        prefix, address = self.config.model_name.partition("/")[0], self.config.model_kwargs.get("api_base")
+        return gate_for(f"{self.family} {prefix}", str(address or ""), self.config.max_concurrency)
 
     # what a family says
 
@@ -165,6 +176,7 @@ class BlenderModelMixin:
         started, retries = time.monotonic(), Retries()
         reply, cost = self._ask(messages, kwargs, retries)
         charge(cost["cost"])
+        TALLY.add(cost["cost"], reply.usage, is_cost_known=cost["cost_is_known"])
         self.last_request["retries"] = [r | {"error": self._told(r["error"])} for r in retries.records]
         extra = {
             "response": reply.response,

@@ -4,19 +4,25 @@ What is tried again, and for how long, is a table by class of failure.
 """
 
 import random
+import re
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from agent_plugin.models.deadline import Stopped, call_within, never
 from agent_plugin.models.failures import ERRORS, Failure, FailureKind, ModelCallFailed, classify
+from agent_plugin.models.rate import ProviderGate
 
 UNREACHABLE_SECONDS = 15.0
 """A server that is not there is not waited for any longer."""
 _LONGEST_WAIT = 60.0
 _JITTER = 0.25
 _UNUSABLE_ATTEMPTS = 3
+_TIMES_AS_LONG = 4
+"""As `retry_seconds`, a call may be tried while others are answered: one may be too large for the rate by itself."""
+_OVERLOADED = re.compile(r"overloaded|\b529\b|slow.?down|too many requests|at capacity", re.IGNORECASE)
 RETRIED: frozenset[FailureKind] = frozenset(
     {"unreachable", "rate_limit", "server", "timeout", "connection_lost", "unusable_answer"}
 )
@@ -50,29 +56,54 @@ class RetryPolicy:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     is_stopped: Callable[[], bool] = never
+    gate: ProviderGate | None = None
+    """Shared with all who ask this provider."""
+    say: Callable[[str], None] = lambda _what: None
+    """Told when the gate is waited for, and '' when it goes on."""
 
 
 def ask(call: Callable[[], Any], policy: RetryPolicy, retries: Retries) -> Any:
     """The answer to `call`, asked again where that may help.
 
     Raises a ModelCallFailed when it may not, or no longer; CallRefused where the conversation is at fault; Stopped.
+    An answer to somebody else, while the provider complains of too many calls, begins the time anew: it is there, and
+    this one's turn will come. Waiting at the provider's gate does not count.
     """
-    started = policy.clock()
-    attempt = 0
+    gate = policy.gate
+    first, attempt, n_since_answer = policy.clock(), 0, 0
+    started, at_gate = first, 0.0
     while True:
-        attempt += 1
+        attempt, n_since_answer = attempt + 1, n_since_answer + 1
+        came = policy.clock()
         try:
-            return call_within(policy.request_timeout, call, policy.is_stopped)
+            with gate.call(policy.is_stopped, policy.say) if gate else nullcontext():
+                began = policy.clock()
+                at_gate += began - came
+                answer = call_within(policy.request_timeout, call, policy.is_stopped)
+            if gate:
+                gate.answered()
+            return answer
         except Stopped:
             raise
         except Exception as error:  # noqa: BLE001 - every client raises its own types; `classify` knows them
             failure = classify(error)
-            wait = _wait(failure, attempt)
-            elapsed = policy.clock() - started
+            if gate and is_complaint(failure):
+                gate.complained(failure, began)
+                if started < gate.answered_at <= first + _TIMES_AS_LONG * policy.retry_seconds:
+                    started, at_gate, n_since_answer = gate.answered_at, 0.0, 1
+            wait = _wait(failure, n_since_answer)
+            elapsed = policy.clock() - started - at_gate
             if not _may_go_on(failure, attempt, elapsed + wait, policy):
                 _give_up(failure, error, attempt, elapsed, wait)
         retries.add(failure, wait)
         policy.sleep(wait)
+
+
+def is_complaint(failure: Failure) -> bool:
+    """Whether the provider says that it is asked too much: by everybody, not by this call alone."""
+    if failure.kind == "server":
+        return failure.retry_after is not None or bool(_OVERLOADED.search(failure.text))
+    return failure.kind == "rate_limit"
 
 
 def _may_go_on(failure: Failure, attempt: int, next_at: float, policy: RetryPolicy) -> bool:

@@ -23,5 +23,8 @@ class CallSettings(BaseModel):
     """Seconds by the clock that one request may take, whatever trickles in meanwhile."""
     retry_seconds: float = Field(default=900.0, ge=0)
     """Seconds after which a model call that failed is not tried again."""
+    max_concurrency: int | None = Field(default=None, gt=0)
+    """Calls that its provider gets at once, from all episodes together. Null: as many as there are workers. When the
+    provider complains (429, overloaded) it is halved, and grows again slowly."""
     bash: bool | None = None
     """Give the model a shell, or none. Null: video tasks have one, scene tasks do not."""

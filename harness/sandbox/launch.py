@@ -40,6 +40,11 @@ class Exit:
     peak: Usage
 
     @property
+    def was_killed(self) -> bool:
+        """By SIGKILL, and not by us: by itself, by the kernel for want of memory, or by somebody outside."""
+        return self.stopped_by is None and self.returncode == 128 + signal.SIGKILL
+
+    @property
     def signal_name(self) -> str | None:
         number = (self.returncode or 0) - 128
         return signal.Signals(number).name if number in set(signal.Signals) else None
@@ -57,7 +62,8 @@ def launch(
     """Run `command` in `jail` at `level` and wait for its end. `meanwhile` is called in this thread once it runs.
 
     Nothing is measured before `meanwhile` returns: it is for starting what shall work at the same time.
-    Raises SandboxFailed when the process could not be started (never for what it did after that).
+    Raises SandboxFailed when the process could not be started (never for what it did after that), NotEnoughMemory or
+    DiskFull when the machine ran out of it through no doing of the process.
     """
     process = SandboxedProcess(jail, limits, level)
     started = time.monotonic()
@@ -66,10 +72,12 @@ def launch(
         meanwhile()
         end = _watch(process, limits.timeout_seconds, midway)
         process.kill()
+        process.check_blame()
         if end == "ended" and not process.has_started:
             raise SandboxFailed(f"The sandbox did not start: {process.output.text().strip()[-500:]}")
-        if end == "ended" and level.landlock_abi and (process.returncode or 0) < 0:
-            raise SandboxFailed("Something outside killed the supervisor of the sandbox, or memory ended")
+        is_out_of_reach = level.landlock_abi or level.is_bubblewrap
+        if end == "ended" and is_out_of_reach and (process.returncode or 0) < 0:
+            raise SandboxFailed("Something outside killed the sandbox's own process, or memory ended")
     finally:
         process.close()
     stopped_by = None if end == "ended" or end == "until" else end

@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from harness.errors import SandboxFailed
+from harness.errors import DiskFull, NotEnoughMemory, SandboxFailed
 from harness.folders import private_folder
 from harness.sandbox.jail import Jail, Word, bwrap_options, landlock_rules, open_data
 from harness.sandbox.level import Level
@@ -83,6 +83,8 @@ class SandboxedProcess:
         self._home: Path | None = None
         """What stands for the private /tmp where there is no namespace."""
         self.peak = Usage()
+        self._short: tuple[StopCause, int] | None = None
+        """What the machine ran out of, and how much of it was left, MiB."""
         self._n_ticks = 0
         self._at_start = (0, _MAX_COUNTED_BEFORE)
         self._at_start = self._folders()
@@ -285,7 +287,10 @@ class SandboxedProcess:
         if usage.memory_mb > self._limits.memory_mb:
             usage = self._without_double_counts(usage)
         self.peak = self.peak.peak(usage)
-        if usage.memory_mb > self._limits.memory_mb or available_memory_mb() < _LEAST_MEMORY_MB:
+        if usage.memory_mb > self._limits.memory_mb:
+            return "memory"
+        if (left := available_memory_mb()) < _LEAST_MEMORY_MB:
+            self._short = ("memory", left)
             return "memory"
         return None
 
@@ -296,8 +301,12 @@ class SandboxedProcess:
         self.peak = self.peak.peak(added)
         if max(n_files - self._at_start[1], self._tmp_inodes()) > self._limits.max_files:
             return "files"
-        is_full = free_disk_mb(self._jail.workspace) < min(_LEAST_DISK_MB, self._free_at_start_mb // 2)
-        return "disk" if is_full or added.disk_mb > self._limits.disk_mb else None
+        if added.disk_mb > self._limits.disk_mb:
+            return "disk"
+        if (left := free_disk_mb(self._jail.workspace)) < min(_LEAST_DISK_MB, self._free_at_start_mb // 2):
+            self._short = ("disk", left)
+            return "disk"
+        return None
 
     def _folders(self) -> tuple[int, int]:
         """(bytes, entries) in the workspace and the other writable folders."""
@@ -372,6 +381,26 @@ class SandboxedProcess:
     def returncode(self) -> int | None:
         """Exit status once it has ended."""
         return self._process.returncode if self._process else None
+
+    def check_blame(self) -> None:
+        """After `kill`: raises NotEnoughMemory or DiskFull if it was stopped because the machine ran out of something,
+        of which it had taken no more than it may: what it held comes back with its end, also what was not to be seen.
+        """
+        if self._short is None:
+            return
+        what, left = self._short
+        if what == "memory" and available_memory_mb() - left <= self._limits.memory_mb:
+            raise NotEnoughMemory(f"The machine's memory came to an end ({left} MiB were left); Blender was stopped.")
+        if what == "disk" and free_disk_mb(self._jail.workspace) - left <= self._limits.disk_mb:
+            raise DiskFull(f"The disk of the workspace is full ({left} MiB were left); what ran there was stopped.")
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it has ended by SIGKILL: by itself, by the kernel for want of memory, or by somebody outside. Asked
+        before `kill`."""
+        if self._process is None or self._process.poll() is None:
+            return False
+        return self._process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
     @property
     def has_started(self) -> bool:

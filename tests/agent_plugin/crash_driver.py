@@ -17,7 +17,9 @@ from pathlib import Path
 
 from agent_plugin.config import load_config
 from agent_plugin.episode import EpisodeKey
-from agent_plugin.launcher import EpisodeOutcome, RunPlan, lock_run, open_run, run_all
+from agent_plugin.launch_plan import RunPlan
+from agent_plugin.launcher import EpisodeOutcome, Watcher, run_all
+from agent_plugin.run_folder import lock_run, open_run
 from agent_plugin.spending import Stop
 from agent_plugin.task_list import load_tasks
 from recorder.errors import CorruptEpisode
@@ -25,29 +27,25 @@ from recorder.integrity import check_episode
 from recorder.paths import RunPaths
 from recorder.trajectory import read_trajectory
 
-OPTIONS = ("harness.sandbox=off",)
+OPTIONS = ("harness.sandbox=off", "launch.retry.all=0", "launch.min_free_disk_mb=0")
 
 
-class Watcher:
+class StepWatcher(Watcher):
     """Calls `on_step` with the number of each step, before its model call."""
 
     def __init__(self, on_step: Callable[[int], None]) -> None:
         self.on_step = on_step
 
-    def started(self, key: EpisodeKey) -> None: ...
-
     def step(self, key: EpisodeKey, number: int, what: str) -> None:
         if what == "model":
             self.on_step(number)
-
-    def ended(self, outcome: EpisodeOutcome) -> None: ...
 
 
 def launch(tasks: Path, model: str, root: Path, on_step: Callable[[int], None]) -> list[EpisodeOutcome]:
     plan = RunPlan(tuple(load_tasks(tasks)), (model,), 1, load_config(OPTIONS))
     paths = open_run(plan, root)
     with lock_run(paths):
-        return run_all(plan, paths, n_workers=1, watcher=Watcher(on_step), stop=Stop())
+        return run_all(plan, paths, n_workers=1, watcher=StepWatcher(on_step), stop=Stop())
 
 
 def fill(disk: Path) -> None:

@@ -77,7 +77,7 @@ def test_every_fault_is_listed_at_once(tmp_path: Path) -> None:
         "unable to parse string as an integer (it is 'many')",
     ]
     for start in (
-        f"{a}: agnet: unknown key. Known here: agent, environment, model, harness",
+        f"{a}: agnet: unknown key. Known here: agent, environment, model, launch, harness",
         f"{a}: agent.stp_limit: unknown key. Known here: agent_class, system_template, instance_template, step_limit",
         f"{a}: environment.harness.fps: Input should be a valid number",
         f"{a}: environment.harness.sandbox: Input should be 'auto', 'required' or 'off' (it is 'maybe')",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from agent_plugin.cli import app
 from agent_plugin.faults import BadInput
-from agent_plugin.launcher import RunPlan
+from agent_plugin.launch_plan import RunPlan
 from agent_plugin.tasks import Task
 from recorder.export.listing import FORMATS
 from recorder.files import PinnedTask, RunFile

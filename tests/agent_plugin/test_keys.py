@@ -55,7 +55,8 @@ def test_the_launcher_hides_them() -> None:
 import ctypes
 from pathlib import Path
 from agent_plugin.config import load_config
-from agent_plugin.launcher import RunPlan, run_all
+from agent_plugin.launch_plan import RunPlan
+from agent_plugin.launcher import run_all
 from agent_plugin.spending import Stop
 from recorder.paths import RunPaths
 prctl = ctypes.CDLL(None).prctl

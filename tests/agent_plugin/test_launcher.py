@@ -16,7 +16,9 @@ import pytest
 from agent_plugin.config import load_config
 from agent_plugin.episode import EpisodeKey
 from agent_plugin.faults import BadInput
-from agent_plugin.launcher import EpisodeOutcome, RunPlan, fingerprint, lock_run, open_run, run_all
+from agent_plugin.launch_plan import RunPlan, fingerprint
+from agent_plugin.launcher import EpisodeOutcome, Watcher, run_all
+from agent_plugin.run_folder import lock_run, open_run
 from agent_plugin.spending import Stop
 from agent_plugin.task_list import load_tasks
 from recorder.paths import EpisodePaths, RunPaths
@@ -27,10 +29,11 @@ from tests.conftest import processes_naming
 
 pytestmark = CALLS_LITELLM
 
+NO_RETRY = "launch.retry.all=0"
 BLENDSCRIBE = Path(sys.executable).with_name("blendscribe")
 
 
-class Log:
+class Log(Watcher):
     """A watcher that keeps what it is told."""
 
     def __init__(self) -> None:
@@ -52,7 +55,7 @@ def make_plan(
 ) -> RunPlan:
     folder.mkdir(exist_ok=True)
     tasks = load_tasks(write_tasks(folder, *({"id": f"t{number}"} for number in range(1, n_tasks + 1))))
-    return RunPlan(tuple(tasks), models, n_attempts, load_config(specs))
+    return RunPlan(tuple(tasks), models, n_attempts, load_config((NO_RETRY, *specs)))
 
 
 def launch(
@@ -81,7 +84,7 @@ def quick(script_model: ScriptModel) -> str:
 
 def test_every_task_is_tried_once_before_any_is_tried_again(tmp_path: Path) -> None:
     """Attempts are the outer loop."""
-    keys = make_plan(tmp_path, "m/a", "m/b", n_tasks=2, n_attempts=2).keys
+    keys = list(make_plan(tmp_path, "m/a", "m/b", n_tasks=2, n_attempts=2).keys)
     assert [(key.task.id, key.model, key.attempt) for key in keys[:5]] == [
         ("t1", "m/a", 1),
         ("t1", "m/b", 1),

@@ -5,20 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from agent_plugin.config import load_config
-from agent_plugin.episode import EpisodeKey
-from agent_plugin.launcher import EpisodeOutcome, RunPlan, lock_run, open_run, run_all
+from agent_plugin.launch_plan import RunPlan
+from agent_plugin.launcher import EpisodeOutcome, Watcher, run_all
+from agent_plugin.run_folder import lock_run, open_run
 from agent_plugin.scripted_file import ScriptedFile
 from agent_plugin.spending import Stop
 from agent_plugin.task_list import load_tasks
 from tests.agent_plugin.conftest import SUBMIT, bash, write_tasks
 
 
-class Silent:
-    """A watcher that is not interested."""
-
-    def started(self, key: EpisodeKey) -> None: ...
-    def step(self, key: EpisodeKey, number: int, what: str) -> None: ...
-    def ended(self, outcome: EpisodeOutcome) -> None: ...
+class Silent(Watcher):
+    """Not interested."""
 
 
 def three_turns(when: str = "", word: str = "hello") -> dict[str, Any]:
@@ -45,7 +42,7 @@ def script(*conversations: dict[str, Any]) -> ScriptedFile:
 def make_plan(folder: Path, models: Sequence[str], *specs: str, tasks: Sequence[dict[str, Any]] = ()) -> RunPlan:
     """A run of video tasks; they hand in nothing, so that no Blender judges."""
     listed = load_tasks(write_tasks(folder, *(tasks or [{"id": "t"}])))
-    return RunPlan(tuple(listed), tuple(models), 1, load_config(specs))
+    return RunPlan(tuple(listed), tuple(models), 1, load_config(("launch.retry.all=0", *specs)))
 
 
 def launch(plan: RunPlan, root: Path, *, n_workers: int = 1, stop: Stop | None = None) -> list[EpisodeOutcome]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_plugin.launcher import RunPlan
+from agent_plugin.launch_plan import RunPlan
+from agent_plugin.launch_settings import LaunchSettings
 from agent_plugin.loopback.injected import FaultKind, InjectedFault
 from agent_plugin.loopback.server import LoopbackServer, loopback
 from agent_plugin.spending import Spending, Stop
@@ -151,15 +152,15 @@ def test_a_limit_of_the_run_holds_over_all_its_launches(server: LoopbackServer, 
     server.inject()
     server.forget()
     plan, root = plan_for(server, tmp_path, "openrouter"), tmp_path / "run"
-    (outcome,) = launch(plan, root, stop=Stop(spending=Spending(1e-9, root)))
+    (outcome,) = launch(plan, root, stop=Stop(spending=Spending(LaunchSettings(cost_limit=1e-9), root)))
     assert outcome.summary is None
     assert "the run's cost limit of $1e-09 is reached" in outcome.error
     assert len(server.exchanges) == 1
-    (outcome,) = launch(plan, root, stop=Stop(spending=Spending(1e-9, root)))
+    (outcome,) = launch(plan, root, stop=Stop(spending=Spending(LaunchSettings(cost_limit=1e-9), root)))
     assert outcome.ended_as == "NotBegun"
     assert len(server.exchanges) == 1
-    assert Spending(1.0, root).usd > 0
-    assert launch(plan, root, stop=Stop(spending=Spending(1.0, root)))[0].summary is not None
+    assert Spending(LaunchSettings(cost_limit=1.0), root).usd > 0
+    assert launch(plan, root, stop=Stop(spending=Spending(LaunchSettings(cost_limit=1.0), root)))[0].summary is not None
     assert RunPaths(root).episodes()[0].is_finished
 
 
