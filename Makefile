@@ -8,7 +8,7 @@ BIN := .venv/bin
 ATTACKS := tests/attacks tests/harness/sandbox tests/harness/test_hostile_runs.py tests/harness/test_session_ends.py
 RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 
-.PHONY: help setup demo check-demo test attacks routes verification test-consumers test-fast lint types format bench clean
+.PHONY: help setup demo check-demo test attacks routes verification launch test-consumers test-fast lint types format bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -36,7 +36,7 @@ check-demo: demo  ## the same, and then the tests of what it recorded
 	DEMO_RUN=$(RUN) $(BIN)/pytest tests/e2e
 
 # Suites of their own, so that each stays short
-SUITES := tests/e2e tests/routes tests/verification tests/tasks $(ATTACKS)
+SUITES := tests/e2e tests/routes tests/verification tests/tasks tests/launch $(ATTACKS)
 
 test: setup lint types  ## lint, types, then the tests but those of the suites below
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(SUITES:%=--ignore %)
@@ -51,6 +51,9 @@ routes: setup  ## the same episode through every route to a model, with real Ble
 
 verification: setup  ## renders, verify, old files, and ten ready tasks played right, wrong and in 550 mutations
 	$(BIN)/pytest -n 2 --dist loadfile tests/verification tests/tasks --durations 10
+
+launch: setup  ## fifty episodes through every fault: launcher, Blender and provider killed, the disk full
+	$(BIN)/pytest tests/launch --durations 5
 
 test-consumers: .venv/.ready  ## exported data sets, read by the trainers' own code (environments in .consumers/, 4 GB)
 	bash tests/consumers/run.sh
