@@ -87,7 +87,7 @@ class Breaker:
         ended, self.pause = self.pause, None
         self._recent.append(None)
         self._first_lost_at.clear()
-        self._is_probing = False
+        self._is_probing = self.has_given_up = False  # one that began before may still show that all is well
         return ended
 
     def lost(self, loss: LossClass, error: str, *, is_probe: bool) -> Pause | None:

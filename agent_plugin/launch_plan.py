@@ -35,10 +35,10 @@ class RunPlan:
     """When the run was started; each episode measures anew."""
 
     @property
-    def keys(self) -> Iterator[EpisodeKey]:
+    def keys(self) -> list[EpisodeKey]:
         """Episodes in the order in which they start: every task once before any is tried again."""
         attempts = range(1, self.n_attempts + 1)
-        return (EpisodeKey(task, model, k) for k in attempts for task in self.tasks for model in self.models)
+        return [EpisodeKey(task, model, k) for k in attempts for task in self.tasks for model in self.models]
 
     @property
     def n_episodes(self) -> int:

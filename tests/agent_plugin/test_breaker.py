@@ -132,6 +132,8 @@ def test_it_gives_up_after_the_limit() -> None:
     assert made.give_up_if_due()
     assert made.has_given_up
     assert not made.may_start()
+    made.succeeded()  # of an episode that began before
+    assert made.may_start()
 
 
 def test_what_is_known_without_an_episode() -> None:

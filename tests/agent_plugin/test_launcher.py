@@ -84,7 +84,7 @@ def quick(script_model: ScriptModel) -> str:
 
 def test_every_task_is_tried_once_before_any_is_tried_again(tmp_path: Path) -> None:
     """Attempts are the outer loop."""
-    keys = list(make_plan(tmp_path, "m/a", "m/b", n_tasks=2, n_attempts=2).keys)
+    keys = make_plan(tmp_path, "m/a", "m/b", n_tasks=2, n_attempts=2).keys
     assert [(key.task.id, key.model, key.attempt) for key in keys[:5]] == [
         ("t1", "m/a", 1),
         ("t1", "m/b", 1),

@@ -6,7 +6,6 @@ the launcher is killed; two Blenders and then the provider are killed; the disk 
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -57,7 +56,7 @@ class Launch:
 
     def __init__(self, folder: Path, provider: Provider, number: int, *specs: str) -> None:
         self.root = folder / "disk/run"
-        self.done_before = done(self.root)
+        self.done_before = stamps(self.root)
         self.log = folder / f"launch-{number}.txt"
         given = [part for spec in [*provider.specs, *OPTIONS, *specs] for part in ("-c", spec)]
         arguments = ["run", str(folder / "tasks.yaml"), "-m", MODEL, "-o", str(self.root), "-w", "4", *given]
@@ -93,18 +92,21 @@ class Launch:
         return found if len(found) >= 2 else []
 
     def played_again(self) -> list[str]:
-        """Episodes that began here although they were done before."""
-        began = set(re.findall(r"^started  (\S+) ·", self.log.read_text(), re.MULTILINE))
-        return sorted(began & self.done_before)
+        """Episodes that were done before this launch, and have another result now."""
+        now = stamps(self.root)
+        return sorted(name for name, stamp in self.done_before.items() if now.get(name) != stamp)
 
 
 def _is_python(process: psutil.Process) -> bool:
     return process.name().startswith("python")
 
 
-def done(root: Path) -> set[str]:
-    """Ids of the tasks whose episode is finished."""
-    return {path.parents[2].name for path in root.glob("episodes/*/*/1/episode.json")}
+def stamps(root: Path) -> dict[str, tuple[int, int]]:
+    """Id of each task whose episode is finished -> which file its result is, and when it was written."""
+    return {
+        path.parents[2].name: (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in root.glob("episodes/*/*/1/episode.json")
+    }
 
 
 def kill_a_blender(launch: Launch, which: int) -> str:
@@ -141,19 +143,19 @@ def main(folder: Path) -> None:
     provider = Provider(folder / "turns.yaml")
 
     first = Launch(folder, provider, 1)
-    first.wait_until(lambda: len(done(root)) >= 8)
+    first.wait_until(lambda: len(stamps(root)) >= 8)
     os.kill(first.process.pid, signal.SIGKILL)
     first.end()
 
     second = Launch(folder, provider, 2)
     killed = [kill_a_blender(second, 0), kill_a_blender(second, -1)]
-    second.wait_until(lambda: len(done(root)) >= 20)
+    second.wait_until(lambda: len(stamps(root)) >= 20)
     provider.__exit__()
     status_without_provider = second.end()
 
     provider = Provider(folder / "turns.yaml", provider.port)
     third = Launch(folder, provider, 3, "launch.max_pause_seconds=100")
-    third.wait_until(lambda: len(done(root)) >= 32)
+    third.wait_until(lambda: len(stamps(root)) >= 32)
     fill(disk)
     third.wait_until(lambda: third.says("Paused: all episodes"))
     (disk / "filler").unlink()
@@ -164,7 +166,7 @@ def main(folder: Path) -> None:
     provider.__exit__()
     launches = [first, second, third, fourth]
     facts = {
-        "n_done": [len(launch.done_before) for launch in launches[1:]] + [len(done(root))],
+        "n_done": [len(launch.done_before) for launch in launches[1:]] + [len(stamps(root))],
         "killed": killed,
         "status_without_provider": status_without_provider,
         "says_who": second.says(f"Paused: episodes of {MODEL}, because its provider does not answer"),

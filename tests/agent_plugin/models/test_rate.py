@@ -140,7 +140,7 @@ class Answering(Provider):
         return super().__call__()
 
 
-@pytest.mark.parametrize(("until", "least", "most"), [(0.0, 60, 105), (300.0, 355, 405), (1e9, 400, 505)])
+@pytest.mark.parametrize(("until", "least", "most"), [(0.0, 50, 105), (300.0, 345, 405), (1e9, 400, 505)])
 def test_a_storm_exhausts_nobody_while_others_are_answered(until: float, least: float, most: float) -> None:
     """The time for trying begins anew with each answer to somebody else, up to four times as long in all."""
     clock = Clock()
