@@ -36,7 +36,8 @@ check-demo: demo  ## the same, and then the tests of what it recorded
 	DEMO_RUN=$(RUN) $(BIN)/pytest tests/e2e
 
 # Suites of their own, so that each stays short
-SUITES := tests/e2e tests/routes tests/verification tests/tasks tests/launch $(ATTACKS)
+VERIFICATION := tests/harness/checks tests/verification tests/tasks
+SUITES := tests/e2e tests/routes tests/launch $(VERIFICATION) $(ATTACKS)
 
 test: setup lint types  ## lint, types, then the tests but those of the suites below
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 $(SUITES:%=--ignore %)
@@ -49,8 +50,8 @@ routes: setup  ## the same episode through every route to a model, with real Ble
 	$(BIN)/pytest -n 2 tests/routes --durations 5 --junitxml routes.xml -o junit_logging=system-out
 	$(BIN)/python -m tests.routes.table routes.xml > routes.md && mv routes.md docs/routes.md && rm routes.xml
 
-verification: setup  ## renders, verify, old files, and ten ready tasks played right, wrong and in 550 mutations
-	$(BIN)/pytest -n 2 --dist loadfile tests/verification tests/tasks --durations 10
+verification: setup  ## checks, renders, verify, old files, and ten ready tasks played right, wrong and in 550 mutations
+	$(BIN)/pytest -n 2 --dist loadfile $(VERIFICATION) --durations 10
 
 launch: setup  ## fifty episodes through every fault: launcher, Blender and provider killed, the disk full
 	$(BIN)/pytest tests/launch --durations 5
