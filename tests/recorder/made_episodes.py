@@ -11,6 +11,7 @@ from typing import Any
 from PIL import Image
 
 from harness.final_script import StepStart, final_script
+from recorder.integrity_files import good_steps
 from recorder.paths import EpisodePaths
 from recorder.records import (
     Action,
@@ -137,8 +138,8 @@ def write_summary(root: Path, *, task_id: str, model: str, verdict: str) -> None
         exit_status="Submitted",
         verdict=verdict,  # type: ignore[arg-type]
         reason="submitted; the final execution found no error" if verdict == "pass" else "submitted; it failed",
-        problems=[],
-        final_execution=None,
+        problems=[] if verdict == "pass" else ["does_not_replay"],
+        final_execution=_final_execution(lines, verdict),
         n_steps=len(lines) - 2,
         cost=Cost(usd=sum(line["cost"]["usd"] for line in lines[1:-1]), is_known=True),
         seconds=1.5,
@@ -146,6 +147,14 @@ def write_summary(root: Path, *, task_id: str, model: str, verdict: str) -> None
         finished_at=_time(99),
     )
     (root / "episode.json").write_text(summary.model_dump_json(indent=2) + "\n")
+
+
+def _final_execution(lines: list[dict[str, Any]], verdict: str) -> dict[str, Any]:
+    """What a final execution records, as far as it is compared."""
+    steps = [Step.model_validate(line) for line in lines[1:-1]]
+    problem = {"code": "does_not_replay", "severity": "error", "message": "it failed", "where": None, "fix": None}
+    final = {"ok": verdict == "pass", "problems": [] if verdict == "pass" else [problem]}
+    return final | ({"n_good_steps": len(good_steps(steps))} if lines[0]["task_kind"] == "scene" else {})
 
 
 def make_run(root: Path, **episodes: dict[str, Any]) -> Path:

@@ -82,7 +82,7 @@ def test_an_override_is_recorded_with_what_it_overrules(tmp_path: Path) -> None:
     assert decision is not None
     assert decision.override is not None
     assert decision.override.faults == ["verification/checks.json: check 'legs' fails: 'legs' is fail"]
-    assert label_of(root) == ("accepted", "accepted by a reviewer in spite of 1 faults: the check is wrong")
+    assert label_of(root) == ("accepted", "accepted by a reviewer in spite of 1 fault: the check is wrong")
 
 
 def test_an_override_needs_something_to_overrule(episode: Path) -> None:

@@ -113,8 +113,8 @@ def test_checks_other_than_the_tasks_do_not_count_for_it(tmp_path: Path) -> None
     """Where the task declares some, those are to be made."""
     root = make_episode(tmp_path / "e")
     found = Found(checks=checks_file(root, result(), source="given"), replay=replay_file(root))
-    for declares_checks, kinds in ((True, ["stale"]), (False, [])):
-        verification = Verification(found, subject_of(root), declares_checks)
+    for declared, kinds in (([{"id": "other"}], ["stale"]), (None, [])):
+        verification = Verification(found, subject_of(root), declared)
         assert [fault.kind for fault in verification.faults if fault.kind != "missing"] == kinds
 
 
