@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.checks.score import Judged, score_of
+from harness.checks.verdict import Outcome
 from recorder.declared_checks import Entry, counts_of, pinned_checks
 from recorder.errors import CorruptEpisode
 from recorder.files import Finding
@@ -121,7 +122,7 @@ def _results(report: dict[str, Any] | None) -> list[Judged]:
         name, _, weight, required = counts_of(entry)
         outcome = entry.get("outcome")
         number = float(weight) if isinstance(weight, int | float) else 0.0
-        known = outcome if outcome in ("pass", "fail") else "unknown"
+        known: Outcome = "pass" if outcome == "pass" else "fail" if outcome == "fail" else "unknown"
         results.append(Judged(str(name), known, number, required is not False))
     return results
 
