@@ -18,6 +18,9 @@ from recorder.files import Finding
 from recorder.integrity_files import good_steps
 from recorder.records import CheckScore, EpisodeSummary, Header, Step
 
+_MAX_WEIGHT = 1000
+"""That a check can be declared with."""
+
 
 def check_outcome(root: Path, header: Header, steps: Sequence[Step], summary: EpisodeSummary) -> Iterator[Finding]:
     """Each contradiction in episode.json. A pinned task that cannot be read is `check_pinned_task`'s."""
@@ -121,7 +124,7 @@ def _results(report: dict[str, Any] | None) -> list[Judged]:
     for entry in _entries(report):
         name, _, weight, required = counts_of(entry)
         outcome = entry.get("outcome")
-        number = float(weight) if isinstance(weight, int | float) else 0.0
+        number = float(weight) if isinstance(weight, int | float) and 0 <= weight <= _MAX_WEIGHT else 0.0
         known: Outcome = "pass" if outcome == "pass" else "fail" if outcome == "fail" else "unknown"
         results.append(Judged(str(name), known, number, required is not False))
     return results

@@ -100,7 +100,7 @@ def _declared(root: Path) -> Sequence[Entry] | None:
         return None if entries is None else as_judged(entries)
     except CorruptEpisode:
         return None
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
 
 
