@@ -4,9 +4,11 @@ What is verified anew is removed first: no file of an earlier time, or of somebo
 A failure of the machine is told and leaves that part without a file. Nothing in the folder is followed out of it.
 """
 
+import fcntl
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,16 +27,19 @@ from harness.renders import RenderRequest
 from harness.sandbox.level import LevelName
 from harness.workspace import remove_entry
 from recorder.decisions import make_folder, verdict_faults
+from recorder.declared_checks import Entry, copied
 from recorder.errors import CorruptEpisode
 from recorder.files import Finding, IntegrityFile
 from recorder.integrity import check_episode, integrity_file
+from recorder.integrity_verification import anchored_renders
 from recorder.plain_files import odd_entries
 from recorder.records import EpisodeSummary, Record
 from recorder.redaction import Redactor
-from recorder.subject import changed_since, subject_of
+from recorder.subject import changed_since, hashes_of, subject_of
 from recorder.trajectory import read_summary, sync_folder, write_atomically
 from recorder.verification import About, ChecksFile, RendersFile, ReplayDiffFile
 from recorder.verified import PARTS, Fault, Found, Verification
+from recorder.verified import RENDERS as RENDERS_FILE
 
 if TYPE_CHECKING:
     from harness.checks.declared import DeclaredCheck
@@ -70,7 +75,8 @@ class Verified:
     renders: RendersFile | None = None
     summary: EpisodeSummary | None = None
     """The episode's own outcome, as it was recorded."""
-    declares_checks: bool = False
+    declared: list[Entry] | None = None
+    """The checks that the task declares, as a verification copies them; None where it declares none."""
     errors: list[str] = field(default_factory=list)
     """Why a part is missing: the machine failed, or the record cannot be read."""
     n_starts: int = 0
@@ -86,7 +92,7 @@ class Verified:
         found = Found(checks=self.checks, replay=self.replay, integrity=self.integrity, renders=self.renders)
         records = [record for record in (self.checks, self.replay, self.integrity) if record]
         subject = records[0].about if records else {}
-        verified = Verification(found, subject, self.declares_checks).faults
+        verified = Verification(found, subject, self.declared).faults
         own = verdict_faults(self.summary) if self.summary else []
         return (*own, *(fault for fault in verified if fault.kind != "missing"))
 
@@ -96,22 +102,49 @@ class Verified:
 
 
 def verify_episode(root: Path, wish: Wish, go_on: Stopped = lambda: None) -> Verified:
-    """Do all that is wished. Raises BadInput where the isolation is too weak, and what `go_on` raises."""
+    """Do all that is wished. Raises BadInput where the isolation is too weak, and what `go_on` raises.
+
+    Where another command works on the episode, nothing is done, and that is the error.
+    """
     began = time.monotonic()
     done = Verified(root)
     episode = _readable(root, done)
+    keeps = wish.keeps and episode is not None
     try:
-        if episode is not None:
-            _run_parts(episode, wish, done, go_on)
-        go_on()
-        _integrity(root, wish, done, is_written=episode is not None)
-        done.summary = read_summary(root / "episode.json")
+        with _alone_in(root) if keeps else nullcontext():
+            anchor = anchored_renders(root)
+            if episode is not None:
+                _run_parts(episode, wish, done, go_on)
+            go_on()
+            _integrity(root, wish, done, anchor, is_written=keeps)
+            done.summary = read_summary(root / "episode.json")
+    except _Busy:
+        done.errors.append(f"{root}: another verify or review works on this episode. Try again when it is done")
     except CorruptEpisode as error:
         done.errors.append(str(error))
     except OSError as error:
         done.errors.append(f"{root}: cannot be written ({error.strerror or error})")
     done.seconds = time.monotonic() - began
     return done
+
+
+class _Busy(Exception):
+    """Another command works on the episode."""
+
+
+@contextmanager
+def _alone_in(root: Path) -> Iterator[None]:
+    """Nobody else verifies or reviews this episode meanwhile. Raises _Busy, OSError, CorruptEpisode."""
+    folder = make_folder(root, "verification")
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _Busy from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _run_parts(episode: RecordedEpisode, wish: Wish, done: Verified, go_on: Stopped) -> None:
@@ -162,7 +195,6 @@ class _Parts:
         self.redactor = Redactor.for_this_machine()
         self.drawn = self.root / f".{RENDERS}.{os.getpid()}.tmp"
         """The renders until all is done."""
-        done.declares_checks = episode.task.checks is not None
 
     def run(self) -> None:
         """Each part is written when all have come to an end, if the episode is still the same."""
@@ -197,9 +229,12 @@ class _Parts:
             sync_folder(self.root)
 
     def _declared(self) -> "tuple[tuple[DeclaredCheck, ...], Source]":
+        declared = tuple(declared_checks(self.episode.task))
+        if self.episode.task.checks is not None:
+            self.done.declared = [_copied(check) for check in declared]
         if self.wish.given is not None:
             return self.wish.given, "given"
-        return tuple(declared_checks(self.episode.task)), "task" if self.done.declares_checks else "none"
+        return declared, "none" if self.done.declared is None else "task"
 
     def _run_both(self, checks: "tuple[DeclaredCheck, ...]", source: Source) -> None:
         if self.episode.is_scene:
@@ -252,20 +287,18 @@ class _Parts:
 
 def _copied(check: "DeclaredCheck") -> dict[str, Any]:
     """As a checks file holds it."""
-    return {
-        "id": check.id,
-        "type": check.type,
-        "parameters": check.check.model_dump(mode="json", exclude_none=True),
-        "weight": check.weight,
-        "required": check.required,
-    }
+    parameters = check.check.model_dump(mode="json", exclude_none=True)
+    return copied(check.id, check.type, check.weight, check.required, parameters)
 
 
-def _integrity(root: Path, wish: Wish, done: Verified, *, is_written: bool) -> None:
-    """Last, since it looks at the other files too."""
+def _integrity(root: Path, wish: Wish, done: Verified, anchor: str | None, *, is_written: bool) -> None:
+    """Last, since it looks at the other files too. `anchor`: of the renders that an earlier verification drew, which
+    stay where this one draws none."""
     findings: list[Finding] = check_episode(root)
-    done.integrity = integrity_file(root, findings)
-    if wish.keeps and is_written:
+    if wish.keeps and (wish.renders or done.renders):
+        anchor = hashes_of(root, [RENDERS_FILE]).get(RENDERS_FILE, "")
+    done.integrity = integrity_file(root, findings, renders_sha256=anchor)
+    if is_written:
         _write(root, PARTS["integrity"], done.integrity)
 
 

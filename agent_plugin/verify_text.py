@@ -6,6 +6,7 @@ from typing import Any
 
 from agent_plugin.verify_episode import Verified
 from harness.checks.report import JudgedCheck
+from harness.checks.verdict import plural
 from harness.plain_text import plain
 from recorder.verification import ChecksFile
 from recorder.verified import replay_sentence
@@ -19,7 +20,7 @@ def block_of(done: Verified) -> str:
 
 
 def _lines(done: Verified) -> Iterator[str]:
-    yield f"{done.root}: {'PASS' if done.ok else 'NOT PASSED'}"
+    yield f"{done.root}: {_headline(done)}"
     if done.summary and done.summary.verdict != "pass":
         yield f"  verdict    of the episode itself: {done.summary.verdict}: {_short(done.summary.reason)}"
     if done.checks:
@@ -32,7 +33,7 @@ def _lines(done: Verified) -> Iterator[str]:
             yield f"             {_short(done.replay.note)}"
     if done.integrity:
         findings = done.integrity.findings
-        yield f"  integrity  {'sound' if not findings else f'{len(findings)} findings'}"
+        yield f"  integrity  {'sound' if not findings else plural(len(findings), 'finding')}"
         yield from _bounded([f"    {finding.code:10} {finding}" for finding in findings])
     if done.renders:
         yield f"  renders    {len(done.renders.renders)}"
@@ -40,7 +41,14 @@ def _lines(done: Verified) -> Iterator[str]:
     for error in done.errors:
         yield f"  error      {error}"
     measured = f", checks measured in {1000 * done.check_seconds:.0f} ms" if done.check_seconds else ""
-    yield f"  {done.n_starts} Blender starts, {done.seconds:.1f} s{measured}"
+    yield f"  {plural(done.n_starts, 'Blender start')}, {done.seconds:.1f} s{measured}"
+
+
+def _headline(done: Verified) -> str:
+    if done.ok:
+        return "PASS"
+    is_judged = done.summary or done.checks or done.replay or done.integrity
+    return "NOT PASSED" if is_judged else "NOT VERIFIED"
 
 
 def _check_lines(checks: ChecksFile) -> Iterator[str]:

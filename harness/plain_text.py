@@ -16,6 +16,11 @@ def plain(text: str) -> str:
     return _CONTROL.sub(_REPLACEMENT, _ESCAPE_SEQUENCES.sub("", text))
 
 
+def one_line(text: str) -> str:
+    """The same without line ends and tabs."""
+    return " ".join(plain(text).split())
+
+
 def plain_values(value: Any) -> Any:
     """A JSON value with every string in it made plain."""
     if isinstance(value, str):

@@ -10,10 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from harness.checks.verdict import plural
+from harness.plain_text import one_line
 from recorder.decision_file import Decided, Decision, Override
 from recorder.documents import read_plain_document
 from recorder.errors import CorruptEpisode
-from recorder.files import Label
+from recorder.files import Finding, Label
+from recorder.integrity import check_episode
+from recorder.integrity_outcome import contradiction
 from recorder.integrity_verification import FILES
 from recorder.paths import EpisodePaths
 from recorder.records import EpisodeSummary
@@ -41,7 +45,9 @@ class AlreadyDecided(Exception):
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision
-        super().__init__(f"{decision.decision}ed by {decision.by} at {decision.decided_at}: {decision.reason}")
+        super().__init__(
+            f"{decision.decision}ed by {one_line(decision.by)} at {decision.decided_at}: {one_line(decision.reason)}"
+        )
 
 
 def decide(
@@ -60,7 +66,7 @@ def decide(
     earlier = stored_decision(root)
     if earlier and not again:
         raise AlreadyDecided(earlier)
-    against = [str(fault) for fault in obstacles(root)] if decision == "accept" else []
+    against = [str(fault) for fault in obstacles_now(root)] if decision == "accept" else []
     if against and override is None:
         raise Refused(against)
     if override is not None and not against:
@@ -84,19 +90,40 @@ def obstacles(root: Path) -> list[Fault]:
     return [*verdict_faults(summary), *read_verification(root).faults]
 
 
+def obstacles_now(root: Path) -> list[Fault]:
+    """The same, and what the record itself shows when it is examined now: integrity.json is a claim of an earlier
+    time."""
+    told = obstacles(root)
+    return [*told, *(_fault(finding) for finding in check_episode(root) if not _is_told(finding, told))]
+
+
+def _fault(finding: Finding) -> Fault:
+    line = f"line {finding.line}: " if finding.line else ""
+    return Fault(finding.file, "failed", f"{line}{finding.message}")
+
+
+def _is_told(finding: Finding, told: list[Fault]) -> bool:
+    return any(
+        str(finding) in fault.why or (finding.file, finding.message) == (fault.file, fault.why) for fault in told
+    )
+
+
 def verdict_faults(summary: EpisodeSummary) -> list[Fault]:
     """What the episode's own verdict says against it."""
     return [] if summary.verdict == "pass" else [Fault("episode.json", "failed", summary.reason)]
 
 
 def standing(root: Path) -> tuple[Label, str]:
-    """What a finished episode is worth, and why. Raises CorruptEpisode, also for a decision about other bytes.
+    """What a finished episode is worth, and why. Raises CorruptEpisode, also for a decision about other bytes, and for
+    a verdict of pass that the facts beside it contradict.
 
     Where nobody decided, a verification that is missing speaks against nothing; one that is there does.
     """
     decision = valid_decision(root)
     if rejected := rejection(decision):
         return "failed", rejected
+    if why := contradiction(root, read_summary(EpisodePaths(root).summary)):
+        raise CorruptEpisode(EpisodePaths(root).summary, None, f"the verdict is pass, but {why}")
     against = [fault for fault in obstacles(root) if fault.kind != "missing"]
     overruled = set(decision.override.faults) if decision and decision.override else set()
     left = [fault for fault in against if str(fault) not in overruled]
@@ -104,14 +131,16 @@ def standing(root: Path) -> tuple[Label, str]:
         first = left[0].why if left[0].file == "episode.json" else str(left[0])
         return "failed", first + (f" (and {len(left) - 1} more)" if len(left) > 1 else "")
     if decision and decision.override:
-        return "accepted", f"accepted by {decision.by} in spite of {len(overruled)} faults: {decision.override.reason}"
+        n_faults = plural(len(overruled), "fault")
+        why = one_line(decision.override.reason)
+        return "accepted", f"accepted by {one_line(decision.by)} in spite of {n_faults}: {why}"
     return "accepted", read_summary(EpisodePaths(root).summary).reason
 
 
 def rejection(decision: Decision | None) -> str:
     """A rejection in words; '' for none."""
     is_rejected = decision is not None and decision.decision == "reject"
-    return f"rejected by {decision.by}: {decision.reason}" if decision and is_rejected else ""
+    return f"rejected by {one_line(decision.by)}: {one_line(decision.reason)}" if decision and is_rejected else ""
 
 
 def stored_decision(root: Path) -> Decision | None:

@@ -106,6 +106,9 @@ class IntegrityFile(Record):
     about: dict[str, str] = Field(default_factory=dict)
     """Name -> SHA-256 of the files that a verification rests on (`subject.py`). Empty: an older record."""
     findings: list[Finding]
+    renders_sha256: str | None = None
+    """Of `renders/renders.json`, as it was drawn; '' where nothing was. None: not drawn by a verification, or an older
+    record."""
 
     @property
     def is_sound(self) -> bool:

@@ -1,8 +1,8 @@
 """Is a record what was written? Every hash and every invariant of an episode or a data set; each finding is located.
 
 Covers: order and form of the lines, every call answered, pictures and state patches by hash, the final script of a
-scene, sums of cost and usage, the hashes of episode.json, the pinned task, renders by hash, the form of what is in
-`verification/`. A data set: its manifest, then each sample.
+scene, sums of cost and usage, the hashes of episode.json, whether its outcome follows from its facts, the pinned task,
+renders by hash, the form of what is in `verification/`. A data set: its manifest, then each sample.
 Does not cover: whether the work is any good (`verify` without `--integrity`), and a forger who rewrites every hash.
 """
 
@@ -14,6 +14,7 @@ from recorder.documents import read_document
 from recorder.errors import CorruptEpisode
 from recorder.files import Finding, IntegrityFile, Manifest
 from recorder.integrity_files import check_pinned_task, check_references, check_script
+from recorder.integrity_outcome import check_outcome
 from recorder.integrity_verification import check_verification
 from recorder.paths import EpisodePaths
 from recorder.plain_files import NotPlain, hash_plain, list_plain, open_plain
@@ -52,18 +53,21 @@ def check_episode(root: Path) -> list[Finding]:
         findings += _check_files(root, summary)
     if record.header and summary:
         findings += _check_summary(record.header, record, summary)
+        findings += check_outcome(root, record.header, [step for _, step in record.steps], summary)
         findings += check_script(root, record.header, record.steps, record.end[1] if record.end else None)
     findings += check_verification(root)
     return findings
 
 
-def integrity_file(root: Path, findings: Sequence[Finding]) -> IntegrityFile:
+def integrity_file(root: Path, findings: Sequence[Finding], *, renders_sha256: str | None = None) -> IntegrityFile:
     """The findings as the file that is kept."""
     try:
         digest = hash_plain(root, TRAJECTORY)[0]
     except NotPlain:
         digest = ""
-    return IntegrityFile(trajectory_sha256=digest, about=subject_of(root), findings=list(findings))
+    return IntegrityFile(
+        trajectory_sha256=digest, about=subject_of(root), findings=list(findings), renders_sha256=renders_sha256
+    )
 
 
 def check_dataset(root: Path) -> list[Finding]:

@@ -16,6 +16,7 @@ from recorder.errors import CorruptEpisode
 from recorder.files import Finding, IntegrityFile
 from recorder.plain_files import NotPlain, hash_plain, list_plain
 from recorder.rubric_review import RubricReviewFile
+from recorder.subject import hashes_of
 from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
 
 FILES: dict[str, type[BaseModel]] = {
@@ -51,6 +52,7 @@ def check_renders(root: Path) -> Iterator[Finding]:
     except CorruptEpisode as error:
         yield Finding(code="document", file="renders/renders.json", message=error.why)
         return
+    yield from _check_anchor(root)
     for render in listed.renders:
         name = f"renders/{render.file}"
         try:
@@ -60,6 +62,22 @@ def check_renders(root: Path) -> Iterator[Finding]:
             yield Finding(code="missing", file=name, message=str(error))
     for name in sorted(there - {"renders/renders.json"} - {f"renders/{render.file}" for render in listed.renders}):
         yield Finding(code="unlisted", file=name, message="renders.json does not list this file")
+
+
+def anchored_renders(root: Path) -> str | None:
+    """SHA-256 of renders.json as the verification drew it; '' where it drew none, None where that is not known."""
+    try:
+        return read_plain_document(root, "verification/integrity.json", IntegrityFile).renders_sha256
+    except CorruptEpisode:
+        return None
+
+
+def _check_anchor(root: Path) -> Iterator[Finding]:
+    """Pictures swapped together with their list."""
+    anchor = anchored_renders(root)
+    if anchor is not None and hashes_of(root, ["renders/renders.json"]).get("renders/renders.json", anchor) != anchor:
+        why = "not the list of what was drawn: verification/integrity.json has another SHA-256"
+        yield Finding(code="hash", file="renders/renders.json", message=why)
 
 
 def _check_document(root: Path, name: str) -> Iterator[Finding]:

@@ -4,15 +4,16 @@ Checks, replay and integrity make a verification. Renders are what a reviewer lo
 not be of another scene. The rubric review is a reviewer's own and is not judged here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from harness.checks.score import Score
+from recorder.declared_checks import Entry, as_judged, counts_of, pinned_checks
 from recorder.documents import Document, read_plain_document
 from recorder.errors import CorruptEpisode
-from recorder.files import IntegrityFile, PinnedTask
+from recorder.files import IntegrityFile
 from recorder.integrity_verification import check_renders
 from recorder.subject import changed_since, subject_of
 from recorder.verification import ChecksFile, RendersFile, ReplayDiffFile
@@ -54,13 +55,13 @@ class Verification:
 
     found: Found
     subject: Mapping[str, str]
-    declares_checks: bool = False
-    """Whether the task does."""
+    declared: Sequence[Entry] | None = None
+    """The checks that the task declares, with every default; None where there are none."""
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """Everything that keeps an episode from being accepted, in order of the files."""
-        return tuple(_faults(self.found, self.subject, declares_checks=self.declares_checks))
+        return tuple(_faults(self.found, self.subject, self.declared))
 
     @property
     def is_there(self) -> bool:
@@ -73,8 +74,11 @@ class Verification:
 
     @property
     def score(self) -> Score | None:
-        """Of the declared checks; None where there are none, or they were not made."""
-        return self.found.checks.score if isinstance(self.found.checks, ChecksFile) else None
+        """Of the declared checks; None where there are none, or they were not made, or the file contradicts itself."""
+        checks = self.found.checks
+        if not isinstance(checks, ChecksFile) or checks_contradiction(checks, self.declared):
+            return None
+        return checks.score
 
 
 def read_verification(root: Path) -> Verification:
@@ -86,15 +90,18 @@ def read_verification(root: Path) -> Verification:
         renders=_read(root, RENDERS, RendersFile),
         spoilt_renders=tuple(str(finding) for finding in check_renders(root)),
     )
-    return Verification(found, subject_of(root), declares_checks=_declares_checks(root))
+    return Verification(found, subject_of(root), _declared(root))
 
 
-def _declares_checks(root: Path) -> bool:
-    """A task that cannot be read is a finding of the record's."""
+def _declared(root: Path) -> Sequence[Entry] | None:
+    """A task that cannot be read is a finding of the record's; checks that this release does not know equal none."""
     try:
-        return read_plain_document(root, "task/task.json", PinnedTask).checks is not None
+        entries = pinned_checks(root)
+        return None if entries is None else as_judged(entries)
     except CorruptEpisode:
-        return False
+        return None
+    except (ValueError, RecursionError):
+        return ()
 
 
 def _read(root: Path, name: str, model: type[Document]) -> Document | str | None:
@@ -106,7 +113,7 @@ def _read(root: Path, name: str, model: type[Document]) -> Document | str | None
         return error.why
 
 
-def _faults(found: Found, subject: Mapping[str, str], *, declares_checks: bool) -> Iterator[Fault]:
+def _faults(found: Found, subject: Mapping[str, str], declared: Sequence[Entry] | None) -> Iterator[Fault]:
     for part, file in PARTS.items():
         name, record = f"verification/{file}", getattr(found, part)
         if record is None:
@@ -117,7 +124,7 @@ def _faults(found: Found, subject: Mapping[str, str], *, declares_checks: bool) 
             what = ", ".join(f"'{one}'" for one in changed[:_MAX_TOLD])
             yield Fault(name, "stale", f"is about other files than those there: {what} changed since. Verify again")
         elif isinstance(record, ChecksFile):
-            yield from _check_faults(name, record, declares_checks=declares_checks)
+            yield from _check_faults(name, record, declared)
         elif isinstance(record, ReplayDiffFile):
             yield from (Fault(name, "failed", why) for why in _replay_words(record))
         elif isinstance(record, IntegrityFile):
@@ -125,8 +132,25 @@ def _faults(found: Found, subject: Mapping[str, str], *, declares_checks: bool) 
     yield from _render_faults(found, subject)
 
 
-def _check_faults(name: str, record: ChecksFile, *, declares_checks: bool) -> Iterator[Fault]:
-    if record.source != "task" and declares_checks:
+def checks_contradiction(record: ChecksFile, declared: Sequence[Entry] | None) -> str:
+    """Why these results cannot be those of the checks that they are said to be of; '' for nothing."""
+    if record.source == "task" and record.checks != list(declared or ()):
+        return "its checks are not those that the task declares"
+    if (record.source == "none") == bool(record.checks) or (record.source == "task" and declared is None):
+        return f"it says that its checks are of the source '{record.source}', and holds {len(record.checks)}"
+    if [counts_of(result.model_dump()) for result in record.results] != [counts_of(one) for one in record.checks]:
+        return f"it does not hold one result for each of its {len(record.checks)} checks"
+    scene = record.about.get("scene.blend", record.scene_sha256)
+    if not record.error and (record.scene_sha256 != scene or not scene):
+        return "the scene that was checked is not the one that it is about"
+    return ""
+
+
+def _check_faults(name: str, record: ChecksFile, declared: Sequence[Entry] | None) -> Iterator[Fault]:
+    if why := checks_contradiction(record, declared):
+        yield Fault(name, "unreadable", f"contradicts itself: {why}. Verify again")
+        return
+    if record.source != "task" and declared is not None:
         yield Fault(name, "stale", "other checks were made than the task declares. Verify again without --checks")
     if record.error:
         yield Fault(name, "failed", record.error)
@@ -177,5 +201,7 @@ def _render_faults(found: Found, subject: Mapping[str, str]) -> Iterator[Fault]:
     scene = subject.get("scene.blend", checked)
     if scene is not None and found.renders.scene_sha256 != scene:
         yield Fault(RENDERS, "stale", "the renders are of another scene. Verify again")
+    if found.renders.problem:
+        yield Fault(RENDERS, "failed", f"the scene could not be drawn: {found.renders.problem}")
     for spoilt in found.spoilt_renders[:_MAX_TOLD]:
         yield Fault(RENDERS, "stale", f"{spoilt}. Verify again")

@@ -37,7 +37,7 @@ SOURCES_OF_PROBLEMS = (
 )
 
 
-INTEGRITY = ("integrity", "integrity_files", "integrity_verification")
+INTEGRITY = ("integrity", "integrity_files", "integrity_outcome", "integrity_verification")
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LOOPBACK = (ROOT / "docs/loopback.md").read_text(encoding="utf-8")

@@ -24,7 +24,8 @@ def decide(
 ) -> None:
     """Write verification/decision.json: who, when, why, and the hashes of everything that was decided on.
 
-    An episode is not accepted whose verification is missing, stale or failed, unless --override says why. Exit status:
+    The record is examined anew. An episode is not accepted in which something is found, or whose verification is
+    missing, stale or failed, unless --override says why. Exit status:
     0 decided, 1 refused (every reason is listed, nothing is written), 2 the input is wrong.
     """
     from agent_plugin.faults import bad_input
@@ -68,6 +69,12 @@ def _check_episode(episode: Path, decision: str) -> None:
 
 
 def _told(episode: Path, made: "Decision") -> str:
-    earlier = f"; {len(made.history)} earlier decisions are kept" if made.history else ""
-    faults = f" in spite of {len(made.override.faults)} faults" if made.override else ""
-    return f"{episode}: {made.decision}ed by {made.by}{faults}, about {len(made.about)} files{earlier}"
+    from harness.checks.verdict import plural
+    from harness.plain_text import one_line
+
+    n = len(made.history)
+    earlier = f"; {plural(n, 'earlier decision')} {'is' if n == 1 else 'are'} kept" if n else ""
+    faults = f" in spite of {plural(len(made.override.faults), 'fault')}" if made.override else ""
+    return (
+        f"{episode}: {made.decision}ed by {one_line(made.by)}{faults}, about {plural(len(made.about), 'file')}{earlier}"
+    )

@@ -40,7 +40,8 @@ def verify(
     again and compare, and examine the record. The results go into the episode's verification/ and renders/; samples of
     a data set stay as they are.
 
-    Exit status: 0 all is good, 1 something was found or the machine failed, 2 the input is wrong.
+    Exit status: 0 all is good, 1 something was found or the machine failed (another command at work on an
+    episode included), 2 the input is wrong, 130 stopped.
     """
     from agent_plugin.faults import bad_input
 
@@ -86,7 +87,12 @@ def _verify_all(
         if not as_json:
             print(block_of(done), flush=True)
 
-    done = verify_all(chosen, Wish(given, drawing, allow_isolation), workers, tell)
+    try:
+        done = verify_all(chosen, Wish(given, drawing, allow_isolation), workers, tell)
+    except KeyboardInterrupt:
+        told = "stopped: what was told of is verified; an episode that was under way has to be verified again"
+        typer.echo(told, err=True)
+        raise typer.Exit(130) from None
     findings = {str(dataset): _integrity(dataset) for dataset in chosen.datasets}
     if as_json:
         of_datasets = {name: _as_json(found) for name, found in findings.items()}
@@ -120,8 +126,10 @@ def _verify_integrity(folders: list[Path], *, as_json: bool) -> None:
 
 
 def _print_findings(found: "dict[str, list[Finding]]") -> None:
+    from harness.checks.verdict import plural
+
     for path, findings in found.items():
-        print(f"{path}: {'sound' if not findings else f'{len(findings)} findings'}")
+        print(f"{path}: {'sound' if not findings else plural(len(findings), 'finding')}")
         for finding in findings:
             print(f"  {finding.code:10} {finding}")
 

@@ -72,7 +72,7 @@ class Sample:
 
 
 def label_of(root: Path) -> tuple[Label, str]:
-    """What an episode is worth, and why. Raises CorruptEpisode."""
+    """What an episode is worth, and why. Raises CorruptEpisode, also for a pass that its own facts contradict."""
     paths = EpisodePaths(root)
     if not paths.summary.exists() and not paths.summary.is_symlink():
         if rejected := rejection(valid_decision(root)):

@@ -67,7 +67,7 @@ def test_again_is_asked_for(episode: Path) -> None:
     assert (code, "was rejected by one at " in text, "--again decides anew" in text) == (2, True, True)
     assert (episode / "verification/decision.json").read_bytes() == before
     code, text = decide(episode, "accept", *WHO, "--again")
-    assert (code, "1 earlier decisions are kept" in text) == (0, True)
+    assert (code, "1 earlier decision is kept" in text) == (0, True)
     assert [one.by for one in stored(episode).history] == ["one"]
 
 

@@ -11,9 +11,12 @@ from typing import Any
 from PIL import Image
 
 from harness.final_script import StepStart, final_script
+from recorder.declared_checks import pinned_checks
+from recorder.integrity_files import good_steps
 from recorder.paths import EpisodePaths
 from recorder.records import (
     Action,
+    CheckScore,
     Cost,
     End,
     EpisodeSummary,
@@ -101,11 +104,13 @@ def make_episode(
     kind: str = "scene",
     script: str | None = None,
     redactor: Redactor | None = None,
+    checks: Sequence[dict[str, Any]] | None = None,
 ) -> Path:
-    """The folder of an episode with these steps; `verdict` None: it never ended."""
+    """The folder of an episode with these steps; `verdict` None: it never ended. `checks`: those that the task
+    declares; all of them pass."""
     paths = EpisodePaths(root)
     root.mkdir(parents=True)
-    sha256 = _pin_task(paths, task_id, brief, kind)
+    sha256 = _pin_task(paths, task_id, brief, kind, checks)
     writer = TrajectoryWriter(paths, redactor or Redactor())
     writer.append(_header(task_id, sha256, model, list(tools), kind, brief))
     for number, made in enumerate(steps, start=1):
@@ -129,6 +134,7 @@ def write_summary(root: Path, *, task_id: str, model: str, verdict: str) -> None
     """episode.json over what is there now."""
     lines = [json.loads(line) for line in (root / "trajectory.jsonl").read_text().splitlines()]
     files = ["trajectory.jsonl", "final_script.py", "scene.blend", "task/brief.md", "task/task.json"]
+    final, score = _final_execution(root, lines, verdict)
     summary = EpisodeSummary(
         task_id=task_id,
         task_sha256=lines[0]["task_sha256"],
@@ -137,8 +143,9 @@ def write_summary(root: Path, *, task_id: str, model: str, verdict: str) -> None
         exit_status="Submitted",
         verdict=verdict,  # type: ignore[arg-type]
         reason="submitted; the final execution found no error" if verdict == "pass" else "submitted; it failed",
-        problems=[],
-        final_execution=None,
+        problems=[] if verdict == "pass" else ["does_not_replay"],
+        final_execution=final,
+        score=score,
         n_steps=len(lines) - 2,
         cost=Cost(usd=sum(line["cost"]["usd"] for line in lines[1:-1]), is_known=True),
         seconds=1.5,
@@ -146,6 +153,25 @@ def write_summary(root: Path, *, task_id: str, model: str, verdict: str) -> None
         finished_at=_time(99),
     )
     (root / "episode.json").write_text(summary.model_dump_json(indent=2) + "\n")
+
+
+def _final_execution(root: Path, lines: list[dict[str, Any]], verdict: str) -> tuple[dict[str, Any], CheckScore | None]:
+    """What a final execution records, as far as it is compared, and the score."""
+    steps = [Step.model_validate(line) for line in lines[1:-1]]
+    problem = {"code": "does_not_replay", "severity": "error", "message": "it failed", "where": None, "fix": None}
+    final: dict[str, Any] = {"ok": verdict == "pass", "problems": [] if verdict == "pass" else [problem]}
+    if lines[0]["task_kind"] == "scene":
+        final["n_good_steps"] = len(good_steps(steps))
+    declared = pinned_checks(root)
+    if declared is None:
+        return final, None
+    results = [{"weight": 1.0, "required": True} | check | {"outcome": "pass"} for check in declared]
+    scene = hashlib.sha256((root / "scene.blend").read_bytes()).hexdigest()
+    final["checks"] = {"ok": True, "sha256": scene, "error": "", "checks": results}
+    all_pass = CheckScore(
+        is_strict_pass=True, weighted=1.0, judged_share=1.0, n_passed=len(results), failed=[], not_judged=[]
+    )
+    return final, all_pass
 
 
 def make_run(root: Path, **episodes: dict[str, Any]) -> Path:
@@ -158,10 +184,17 @@ def make_run(root: Path, **episodes: dict[str, Any]) -> Path:
     return root
 
 
-def _pin_task(paths: EpisodePaths, task_id: str, brief: str, kind: str) -> str:
-    stated = {"id": task_id, "kind": kind, "brief": brief, "start": "factory", "harness": {}, "limits": {"steps": 0}}
-    sha256 = hashlib.sha256(json.dumps(stated | {"start_file": None}, sort_keys=True).encode()).hexdigest()
+def _pin_task(paths: EpisodePaths, task_id: str, brief: str, kind: str, checks: Sequence[dict[str, Any]] | None) -> str:
+    stated: dict[str, Any] = {
+        "id": task_id, "kind": kind, "brief": brief, "start": "factory", "harness": {}, "limits": {"steps": 0}
+    }  # fmt: skip
+    hashed = stated | {"start_file": None}
     paths.task.mkdir()
+    if checks is not None:
+        written = json.dumps(checks).encode()
+        (paths.task / "checks.json").write_bytes(written)
+        stated["checks"], hashed["checks"] = "checks.json", hashlib.sha256(written).hexdigest()
+    sha256 = hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
     (paths.task / "brief.md").write_text(brief + "\n", encoding="utf-8")
     (paths.task / "task.json").write_text(json.dumps(stated | {"sha256": sha256}, indent=2) + "\n")
     return sha256

@@ -9,6 +9,7 @@ import pytest
 from recorder.decisions import AlreadyDecided, NothingToOverride, Refused, decide, obstacles, standing, stored_decision
 from recorder.errors import CorruptEpisode
 from recorder.export.sample import label_of
+from recorder.verified import RENDERS
 from tests.recorder.made_episodes import make_episode
 from tests.recorder.verifications import draw_by_hand, result, verify_by_hand
 
@@ -82,7 +83,7 @@ def test_an_override_is_recorded_with_what_it_overrules(tmp_path: Path) -> None:
     assert decision is not None
     assert decision.override is not None
     assert decision.override.faults == ["verification/checks.json: check 'legs' fails: 'legs' is fail"]
-    assert label_of(root) == ("accepted", "accepted by a reviewer in spite of 1 faults: the check is wrong")
+    assert label_of(root) == ("accepted", "accepted by a reviewer in spite of 1 fault: the check is wrong")
 
 
 def test_an_override_needs_something_to_overrule(episode: Path) -> None:
@@ -191,3 +192,41 @@ def test_a_link_in_place_of_the_folder_is_not_written_through(tmp_path: Path) ->
     with pytest.raises(CorruptEpisode, match=r"verification: is no folder, or a link"):
         reject(root)
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda root: (root / "verification/more.json").write_text("{}"), "verification/more.json: no file of a"),
+        (lambda root: sorted((root / "images").iterdir())[0].write_bytes(b"x"), "not what line"),
+        (lambda root: sorted((root / "states").iterdir())[0].unlink(), "trajectory.jsonl: line"),
+    ],
+)
+def test_the_record_is_examined_when_it_is_decided(episode: Path, spoil: Any, words: str) -> None:
+    """What integrity.json says is of an earlier time, and may be written by anybody."""
+    spoil(episode)
+    with pytest.raises(Refused) as refused:
+        accept(episode)
+    (fault,) = refused.value.faults
+    assert words in fault
+
+
+def test_a_finding_is_told_once(episode: Path) -> None:
+    """Though both the stored verification and the look of now have it."""
+    (episode / "images/more.jpg").write_bytes(b"")
+    verify_by_hand(episode, result())
+    (episode / "renders/hero.png").write_bytes(b"nicer")
+    with pytest.raises(Refused) as refused:
+        accept(episode)
+    assert [fault.split(":")[0] for fault in refused.value.faults] == ["verification/integrity.json", RENDERS]
+
+
+def test_words_of_several_lines_are_told_on_one(episode: Path) -> None:
+    """They are kept as they were written."""
+    decide(episode, "reject", reason="it\nfloats", by="a\nreviewer")
+    assert standing(episode) == ("failed", "rejected by a reviewer: it floats")
+    with pytest.raises(AlreadyDecided, match=r"by a reviewer at .*: it floats"):
+        accept(episode)
+    decision = stored_decision(episode)
+    assert decision is not None
+    assert decision.by == "a\nreviewer"

@@ -1,15 +1,17 @@
 """What is found in `renders/` and `verification/` of an episode, and in a data set that holds them."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from recorder.decisions import decide
+from recorder.decisions import Refused, decide
 from recorder.export.dataset import Request, export
-from recorder.integrity import check_dataset, check_episode
+from recorder.integrity import check_dataset, check_episode, integrity_file
+from recorder.plain_files import hash_plain
 from tests.recorder.made_episodes import make_episode
-from tests.recorder.verifications import draw_by_hand, result, verify_by_hand
+from tests.recorder.verifications import draw_by_hand, result, verify_by_hand, write
 
 
 @pytest.fixture
@@ -83,6 +85,30 @@ def test_a_folder_that_is_a_link_is_found(tmp_path: Path, name: str) -> None:
     root = make_episode(tmp_path / "e")
     (root / name).symlink_to(root / "task")
     assert found(root) == [("missing", name)]
+
+
+def test_pictures_that_were_swapped_with_their_list_are_found(tmp_path: Path) -> None:
+    """integrity.json knows the list that was drawn; one that is gone shows nothing, and is no finding."""
+    root = draw_by_hand(verify_by_hand(make_episode(tmp_path / "e"), result()))
+    drawn = hash_plain(root, "renders/renders.json")[0]
+    write(root, "verification/integrity.json", integrity_file(root, [], renders_sha256=drawn))
+    assert found(root) == []
+    (root / "renders/hero.png").write_bytes(b"nicer")
+    listed = json.loads((root / "renders/renders.json").read_text())
+    listed["renders"][0]["sha256"] = hash_plain(root, "renders/hero.png")[0]
+    (root / "renders/renders.json").write_text(json.dumps(listed))
+    assert found(root) == [("hash", "renders/renders.json")]
+    with pytest.raises(Refused, match="not the list of what was drawn"):
+        decide(root, "accept", reason="pretty", by="a reviewer")
+    shutil.rmtree(root / "renders")
+    assert found(root) == []
+
+
+def test_pictures_where_none_were_drawn_are_found(tmp_path: Path) -> None:
+    """The verification says that it drew nothing."""
+    root = draw_by_hand(verify_by_hand(make_episode(tmp_path / "e"), result()))
+    write(root, "verification/integrity.json", integrity_file(root, [], renders_sha256=""))
+    assert found(root) == [("hash", "renders/renders.json")]
 
 
 def test_a_data_set_holds_them_and_its_manifest_covers_them(episode: Path, tmp_path: Path) -> None:

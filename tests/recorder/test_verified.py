@@ -3,10 +3,13 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from recorder.declared_checks import as_judged
 from recorder.subject import subject_of
+from recorder.verification import ChecksFile
 from recorder.verified import PARTS, Found, Verification, read_verification, replay_sentence
 from tests.recorder.made_episodes import make_episode
 from tests.recorder.verifications import (
@@ -113,8 +116,8 @@ def test_checks_other_than_the_tasks_do_not_count_for_it(tmp_path: Path) -> None
     """Where the task declares some, those are to be made."""
     root = make_episode(tmp_path / "e")
     found = Found(checks=checks_file(root, result(), source="given"), replay=replay_file(root))
-    for declares_checks, kinds in ((True, ["stale"]), (False, [])):
-        verification = Verification(found, subject_of(root), declares_checks)
+    for declared, kinds in (([{"id": "other"}], ["stale"]), (None, [])):
+        verification = Verification(found, subject_of(root), declared)
         assert [fault.kind for fault in verification.faults if fault.kind != "missing"] == kinds
 
 
@@ -169,3 +172,57 @@ def test_renders_need_not_be_there_but_must_be_of_this_scene(episode: Path) -> N
 def test_the_read_model_is_pure() -> None:
     """Of nothing it says that everything is missing."""
     assert [fault.kind for fault in Verification(Found(), {}).faults] == ["missing"] * 3
+
+
+DECLARED = ({"id": "ball", "type": "object_exists", "parameters": {"target": "Ball"}},)
+
+
+def of_the_task(root: Path, **fields: Any) -> ChecksFile:
+    """The declared check, passed."""
+    given = {"source": "task", "checks": as_judged(DECLARED)} | fields
+    return checks_file(root, *given.pop("results", [result("ball")]), **given)
+
+
+def test_checks_of_the_task_are_those_that_are_pinned(tmp_path: Path) -> None:
+    """The copy has every default; it is good, and has a score."""
+    root = verify_by_hand(make_episode(tmp_path / "e", checks=DECLARED))
+    write(root, "verification/checks.json", of_the_task(root))
+    verification = read_verification(root)
+    assert verification.faults == ()
+    assert verification.score is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"results": [], "checks": []}, "its checks are not those that the task declares"),
+        ({"results": []}, "it does not hold one result for each of its 1 checks"),
+        ({"results": [result("ball"), result("ball")]}, "it does not hold one result"),
+        ({"results": [result("other")]}, "it does not hold one result"),
+        ({"results": [result("ball", "fail", required=False)]}, "it does not hold one result"),
+        ({"checks": [{**as_judged(DECLARED)[0], "parameters": {"target": "*"}}]}, "its checks are not those"),
+        ({"scene_sha256": "0" * 64}, "the scene that was checked is not the one that it is about"),
+        ({"scene_sha256": ""}, "the scene that was checked is not the one that it is about"),
+        ({"source": "none"}, "it says that its checks are of the source 'none', and holds 1"),
+        ({"source": "given", "results": [], "checks": []}, "source 'given', and holds 0"),
+    ],
+)
+def test_checks_that_contradict_themselves_are_no_verification(
+    tmp_path: Path, fields: dict[str, Any], words: str
+) -> None:
+    """Edited or emptied: neither a pass nor a score."""
+    root = verify_by_hand(make_episode(tmp_path / "e", checks=DECLARED))
+    write(root, "verification/checks.json", of_the_task(root, **fields))
+    verification = read_verification(root)
+    (fault,) = verification.faults
+    assert (fault.kind, "contradicts itself: " in fault.why, words in fault.why) == ("unreadable", True, True)
+    assert verification.score is None
+
+
+def test_a_scene_that_could_not_be_drawn_speaks_against_it(episode: Path) -> None:
+    """A reviewer would see nothing of it."""
+    draw_by_hand(episode)
+    listed = json.loads((episode / "renders/renders.json").read_text())
+    (episode / "renders/renders.json").write_text(json.dumps(listed | {"problem": "Blender was killed"}))
+    (fault,) = read_verification(episode).faults
+    assert (fault.kind, fault.why) == ("failed", "the scene could not be drawn: Blender was killed")
