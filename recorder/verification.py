@@ -55,6 +55,8 @@ class RendersFile(Record):
     renders: list[Render]
     notes: list[str]
     """Why something is not there or shows less than the whole: an empty scene, a ground too large to frame."""
+    problem: str = ""
+    """Why nothing could be drawn of a scene that holds something to draw; '' else."""
 
 
 class ChecksFile(Record):

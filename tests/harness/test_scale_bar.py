@@ -7,7 +7,7 @@ from harness.scale_bar import scale_bar
 BARS = {
     "a room": ((0.005, 800, "METRIC", 1.0), "50 cm", 100),
     "a house": ((0.0125, 800, "METRIC", 1.0), "2 m", 160),
-    "a millimetre": ((0.0000015, 800, "METRIC", 1.0), "200 µm", 133.3),
+    "a millimetre": ((0.0000015, 800, "METRIC", 1.0), "200 um", 133.3),
     "a screw": ((0.00005, 800, "METRIC", 1.0), "5 mm", 100),
     "a town": ((2.0, 800, "METRIC", 1.0), "200 m", 100),
     "a region": ((10.0, 800, "METRIC", 1.0), "1 km", 100),
