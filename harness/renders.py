@@ -126,7 +126,7 @@ def _draw(
         if before or run.message("unreadable"):
             notes = f"on a second try, since at first {before}" if before else ""
             return finish_renders(run.messages, raw, keep, settings, request, sha256, stopped, notes)
-        return finish_or_redraw(run.messages, raw, keep, settings, request, sha256, stopped, copy)
+        return finish_or_redraw(run.messages, raw, keep, settings, request, sha256, stopped, copy, limits)
 
 
 def finish_or_redraw(
@@ -138,8 +138,9 @@ def finish_or_redraw(
     scene_sha256: str,
     stopped: str,
     scene: Path,
+    limits: Limits = LIMITS,
 ) -> Renders:
-    """As `finish_renders`; but where no picture of `scene` came about, draw it once more, simplified.
+    """As `finish_renders`; but where no picture of `scene` came about, draw it once more, simplified, within `limits`.
 
     Raises what `render_scene_file` raises.
     """
@@ -147,7 +148,7 @@ def finish_or_redraw(
     if told.renders or told.is_empty or request.simplify:
         return finish_renders(messages, raw, keep, settings, request, scene_sha256, stopped)
     why = stopped or "; ".join(told.notes) or "no picture came about"
-    return _draw(scene, settings, request.model_copy(update={"simplify": True}), keep, LIMITS, why)
+    return _draw(scene, settings, request.model_copy(update={"simplify": True}), keep, limits, why)
 
 
 def why_stopped(run: BlenderRun, limits: Limits) -> str:

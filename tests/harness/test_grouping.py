@@ -14,7 +14,7 @@ def box(name: str, side: float | tuple[float, float, float], *at: float) -> Box:
 
 
 MAIN, DUST = box("main", 2), box("dust", 0.002, 500, 0, 0)
-GROUND, SKY = box("ground", (500, 500, 0), 0, 0, -1), box("sky", 2000)
+GROUND, SKY = box("ground", (500, 500, 0), 0, 0, -1), box("sky", 1000)
 HEAP = [box("heap", 0.5, i % 5, i // 5 % 5, i // 25) for i in range(100)]
 SCENES: dict[str, tuple[list[Box], set[str], set[str], set[str]]] = {
     "one": ([MAIN], {"main"}, set(), set()),
@@ -26,6 +26,7 @@ SCENES: dict[str, tuple[list[Box], set[str], set[str], set[str]]] = {
     "dust over the ground": ([MAIN, DUST, GROUND], {"main"}, {"ground"}, {"dust"}),
     "dust near": ([MAIN, box("d", 0.002, 9, 0, 0)], {"main", "d"}, set(), set()),
     "dust on it": ([MAIN, box("d", 0.002, 0, 0, 1.001)], {"main", "d"}, set(), set()),
+    "dust in it": ([MAIN, box("d", 0.002)], {"main", "d"}, set(), set()),
     "much dust": ([MAIN, *(box("d", 0.002, 500 + 9 * i, i * i, 0) for i in range(500))], {"main"}, set(), {"d"}),
     "a ground": ([MAIN, GROUND], {"main"}, {"ground"}, set()),
     "a sky": ([MAIN, SKY], {"main"}, {"sky"}, set()),

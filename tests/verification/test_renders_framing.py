@@ -99,9 +99,6 @@ OTHERS = {
         "bpy.context.collection.objects.link(bpy.data.objects.new('o', m))"
     ),
     "equals far apart": CUBE + "bpy.ops.mesh.primitive_cube_add(location=(100, 0, 0))",
-    "a subdivided cube": (
-        CUBE + "s = bpy.context.object.modifiers.new('s', 'SUBSURF')\ns.levels, s.render_levels = 0, 6\n"
-    ),
     "a closed room": (
         CUBE + "bpy.context.object.scale = (5, 5, 3)\nbpy.context.object.name = 'Room'\n"
         "for x in range(-3, 4, 2):\n"

@@ -44,8 +44,8 @@ _AROUND = 0.2
 _MOSTLY = 0.4
 """Of what is there; where less shows from outside, the scene is cut open as well."""
 _WHOLE = "the whole scene"
-_WIDE = 300.0
-"""A picture of everything shows no thing that is smaller than it by this factor."""
+_WIDE = 50.0
+"""What is far away is not shown with a scene that would be smaller than the picture by this factor."""
 _WIDEST = 4.0
 """Sides of a picture are to each other at most so."""
 
@@ -183,14 +183,16 @@ class Stills:
             self._look("shot_section", self._corners, direction, f"{_WHOLE} from the front", cut=cut)
 
     def _draw_everything(self) -> None:
-        """What is not framed elsewhere too, as far as anything could then be seen."""
-        grounds = self._extent.outsized
-        boxes = [*self._extent.boxes, *grounds, *self._extent.far]
-        corners = together(boxes)
-        others = quoted(list(dict.fromkeys(name for name, _ in [*grounds, *self._extent.far])))
-        if others and size_of(corners) < _WIDE * max(size_of(box) for _, box in boxes):
-            label = f"everything, with {others}, from the {side_of(self._azimuth)}"
-            self._look("shot_everything", corners, self._direction, label, is_all=True)
+        """Together with what is not framed elsewhere, as far as the whole scene could then be seen."""
+        far, others = self._extent.far, list(self._extent.outsized)
+        near = [*self._extent.boxes, *others]
+        shows_far = size_of(together([*near, *far])) < _WIDE * size_of(together(near))
+        others += far if shows_far else []
+        if others:
+            names = quoted(list(dict.fromkeys(name for name, _ in others)))
+            label = f"everything, with {names}, from the {side_of(self._azimuth)}"
+            corners = together([*self._extent.boxes, *others])
+            self._look("shot_everything", corners, self._direction, label, is_all=shows_far)
 
     def _shows(self, direction: Vector) -> bool:
         return not is_edge_on(self._corners, direction)

@@ -13,8 +13,8 @@ Box = tuple[str, np.ndarray]
 
 ENDLESS = 1e9
 """Coordinates beyond this, in units, are absurd, as those that are no finite numbers."""
-_OUTSIZED = 8.0
-"""A ground or sky this many times larger than all that it carries is not framed."""
+_OUTSIZED = (8.0, 900.0)
+"""A ground or sky so many times larger than all that it carries is not framed. What is smaller is a speck on it."""
 _FLAT = 0.2
 """A ground's least side, as a share of its largest."""
 _REACH = 10.0
@@ -45,7 +45,9 @@ def group(boxes: Sequence[Box], n_grounds: int = _MAX_GROUNDS) -> Grouping:
     if len(near) < 2 or not n_grounds:
         return Grouping(near, [], far)
     rest = group(near[1:], n_grounds - 1)
-    if size_of(near[0][1]) > _OUTSIZED * size_of(together(rest.framed)) > 0 and _carries(near[0][1], rest.framed):
+    large, small = near[0][1], together(rest.framed)
+    least, most = (times * size_of(small) for times in _OUTSIZED)
+    if least < size_of(large) < most and _carries(large, small):
         return Grouping(rest.framed, [near[0], *rest.outsized], rest.far + far)
     return Grouping(near, [], far)
 
@@ -60,10 +62,9 @@ def size_of(corners: np.ndarray) -> float:
     return float(np.linalg.norm(np.ptp(corners, axis=0)))
 
 
-def _carries(large: np.ndarray, rest: Sequence[Box]) -> bool:
-    """Whether the rest stands on it, which then is flat, or lies in it."""
+def _carries(large: np.ndarray, corners: np.ndarray) -> bool:
+    """Whether what has these corners stands on it, which then is flat, or lies in it."""
     low, high = large.min(axis=0), large.max(axis=0)
-    corners = together(rest)
     center = (corners.min(axis=0) + corners.max(axis=0)) / 2
     is_flat = _least_side(large) < _FLAT * np.ptp(large, axis=0).max()
     slack = size_of(corners) if is_flat else 0.0  # what lies on a solid thing does not make it a ground
