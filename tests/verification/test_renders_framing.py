@@ -99,6 +99,14 @@ OTHERS = {
         "bpy.context.collection.objects.link(bpy.data.objects.new('o', m))"
     ),
     "equals far apart": CUBE + "bpy.ops.mesh.primitive_cube_add(location=(100, 0, 0))",
+    "walls around": (
+        "for x, y, a, b in ((5, 0, 0.1, 10), (-5, 0, 0.1, 10), (0, 5, 10, 0.1)):\n"
+        "    bpy.ops.mesh.primitive_cube_add(size=1, location=(x, y, 2))\n    bpy.context.object.scale = (a, b, 4)\n"
+        "for i in range(16):\n"
+        "    bpy.ops.mesh.primitive_cube_add(size=1, location=(2 * (i % 4) - 3, 2 * (i // 4) - 3, 0.5))\n"
+        "    m = bpy.data.materials.new('red')\n    m.diffuse_color = (1, 0, 0, 1)\n"
+        "    bpy.context.object.data.materials.append(m)"
+    ),
     "a closed room": (
         CUBE + "bpy.context.object.scale = (5, 5, 3)\nbpy.context.object.name = 'Room'\n"
         "for x in range(-3, 4, 2):\n"
@@ -213,6 +221,15 @@ def test_a_closed_room_is_cut_open(drawn: dict[str, Drawn]) -> None:
 
     assert redness(hero) == 0
     assert redness(section) > 0.01
+
+
+def test_the_turntable_looks_over_walls(drawn: dict[str, Drawn]) -> None:
+    """From behind a wall it is raised, so that what the wall hides shows; from the open side it is not."""
+    pictures = drawn["walls around"]
+    assert pictures.label("turntable_0.png") == "from the front, at 0 degrees"
+    assert pictures.label("turntable_1.png") == "from the back, at 180 degrees, from higher up"
+    shown = pictures.pixels("turntable_1.png")
+    assert float((shown[..., 0] > 2 * shown[..., 1] + 20).mean()) > 0.02
 
 
 def test_closer_picture_shows_where_most_is(drawn: dict[str, Drawn]) -> None:

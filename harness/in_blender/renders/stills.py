@@ -30,7 +30,8 @@ from harness.in_blender.views.grouping import size_of, together
 _HERO_ELEVATION = 25.0
 _CORNERS = (-35.0, 35.0, 145.0, -145.0)
 """Azimuths from which the whole is looked at, the first that shows most."""
-_TURNTABLE_ELEVATION = 20.0
+_TURNTABLE_ELEVATION, _RAISED = 20.0, 50.0
+"""The second over walls that hide most of what is there."""
 _HIGH, _LOW = 60.0, 4.0
 _ELEVATIONS = {
     "front": ("from the front (-Y)", Vector((0, -1, 0))),
@@ -210,12 +211,22 @@ class Stills:
         if not n:
             return
         azimuths = [360.0 * i / n for i in range(n)]
-        directions = [direction_of(azimuth, _TURNTABLE_ELEVATION) for azimuth in azimuths]
+        elevations = [self._elevation_from(azimuth) for azimuth in azimuths]
+        directions = [direction_of(*angles) for angles in zip(azimuths, elevations, strict=True)]
         distance = distance_around(self._perspective, self._corners, directions, size[0] / size[1])
         for number, (azimuth, direction) in enumerate(zip(azimuths, directions, strict=True)):
             place_at(self._perspective, self._corners, direction, distance)
-            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees{self._extent.without}"
+            raised = ", from higher up" if elevations[number] == _RAISED else ""
+            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees{raised}{self._extent.without}"
             self._painter.draw(f"turntable_{number}.png", "turntable", label, self._perspective, size)
+
+    def _elevation_from(self, azimuth: float) -> float:
+        """Of the turntable's camera, in degrees."""
+        low, high = (direction_of(azimuth, elevation) for elevation in (_TURNTABLE_ELEVATION, _RAISED))
+        _, seen = clearest(self._extent, [low], self._extent.corners)
+        if not seen or sum(seen) >= _MOSTLY * len(seen):
+            return _TURNTABLE_ELEVATION
+        return (_TURNTABLE_ELEVATION, _RAISED)[clearest(self._extent, [low, high], self._extent.corners)[0]]
 
 
 def _parallel_camera(scene: bpy.types.Scene) -> bpy.types.Object:
