@@ -127,9 +127,10 @@ def test_large_ground_is_not_framed(session: StepSession) -> None:
 
 def test_a_far_speck_does_not_decide_the_framing(session: StepSession) -> None:
     """What is tiny and half a kilometre away is named, and the rest is as large as without it."""
-    speck = "bpy.ops.mesh.primitive_cube_add(size=0.002, location=(500, 0, 0))\nbpy.context.object.name = 'Dust'"
+    speck = "bpy.ops.mesh.primitive_cube_add(size=0.002, location=(500, 0, 0))\n"
+    speck += r"bpy.context.object.name = '\x1b[31mDu\nst'"
     (view,) = look(session, EMPTY + "bpy.ops.mesh.primitive_cube_add()\n" + speck).views
-    assert view.label == "three-quarter view; too far from the rest for it: 'Dust'"
+    assert view.label == "three-quarter view; too far from the rest for it: 'Du st'"
     assert 0.05 < figure(view).mean() < 0.7
 
 
