@@ -194,7 +194,7 @@ def sampling_parameters(model_kwargs: dict[str, Any], redactor: Redactor) -> dic
 def _ask(episode: Reviewable, model: Any, redactor: Redactor) -> JudgeAnswer:
     """One answer. Raises what the model's classes raise where there is none."""
     pictures = [episode.read(render) for render in chosen(episode.pictures, image_limit(model.policy))]
-    messages = messages_for(episode.rubric, pictures, episode.renders.engine)
+    messages = messages_for(episode.rubric, pictures, episode.renders.engine, episode.renders.notes)
     asked_at, started = now(), time.monotonic()
     reply, extra = model.reply_to(messages)
     images = images_sent(messages, pictures, model.policy)

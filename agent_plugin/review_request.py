@@ -1,4 +1,5 @@
-"""What a judge is sent: the criteria, and the harness's pictures, each after its caption. Nothing else of an episode.
+"""What a judge is sent: the criteria, the harness's pictures, each after its caption, and what the harness noted of
+them. Nothing else of an episode.
 
 Which pictures, where a request cannot hold all: of each kind in turn, the kinds that tell most first, spread over the
 kind. They are sent in the order of `renders.json`. Everything is in one user message, which takes pictures on every
@@ -23,6 +24,8 @@ from recorder.rubric_review import PICTURES, ReviewedRender, SentImage
 PROMPT = "review"
 MAX_LABEL = 120
 """Characters of a label that a judge reads."""
+MAX_NOTE, MAX_NOTES = 240, 20
+"""Characters of a note that a judge reads, and how many notes."""
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "`": "'", "<": "(", ">": ")", "{": "(", "}": ")"})
 _MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 
@@ -71,16 +74,24 @@ def caption(number: int, n_pictures: int, render: ReviewedRender) -> str:
     return f'Picture {number} of {n_pictures} ({render.kind}{moment}): "{label_text(render.label)}"\n'
 
 
-def label_text(label: str) -> str:
+def label_text(label: str, most: int = MAX_LABEL) -> str:
     """A label on one line, without what could end its quotes, be seen by a model alone, or fill the prompt."""
     visible = "".join(character if character.isprintable() else " " for character in plain(label))
     line = " ".join(visible.translate(_QUOTES).split())
-    return line if len(line) <= MAX_LABEL else f"{line[: MAX_LABEL - 3].rstrip()}..."
+    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."
 
 
-def messages_for(rubric: Rubric, pictures: Sequence[Picture], engine: str) -> list[dict[str, Any]]:
-    """The question, as mini-swe-agent's messages."""
-    texts = _texts(rubric, engine)
+def note_texts(notes: Sequence[str]) -> list[str]:
+    """The harness's notes, each as harmless as a label: they name objects too. The first of them, and how many more."""
+    more = [f"and {n} more notes"] if (n := len(notes) - MAX_NOTES) > 0 else []
+    return [f'"{label_text(note, MAX_NOTE)}"' for note in notes[:MAX_NOTES]] + more
+
+
+def messages_for(
+    rubric: Rubric, pictures: Sequence[Picture], engine: str, notes: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """The question, as mini-swe-agent's messages; `notes` are those of `renders.json`."""
+    texts = _texts(rubric, engine, note_texts(notes))
     parts = [_text(texts["before"])]
     for number, picture in enumerate(pictures, start=1):
         parts += [_text(caption(number, len(pictures), picture.render)), _image(picture.content)]
@@ -111,11 +122,11 @@ def _images(messages: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
     ]
 
 
-def _texts(rubric: Rubric, engine: str) -> dict[str, str]:
+def _texts(rubric: Rubric, engine: str, notes: Sequence[str]) -> dict[str, str]:
     """The blocks of the template, filled in."""
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(read_prompt(PROMPT))
-    context = {"criteria": rubric.criteria, "engine": engine}
+    context = {"criteria": rubric.criteria, "engine": engine, "notes": notes}
     return {
         name: "".join(block(template.new_context(context))).strip() + "\n" for name, block in template.blocks.items()
     }

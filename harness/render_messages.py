@@ -57,7 +57,11 @@ class _SaidScene(_Said):
     scale_length: Annotated[float, Field(gt=0)] = 1.0
 
 
-_FORMS: tuple[type[_Said], ...] = (SaidRender, SaidFilm, _SaidNote, _SaidScene)
+class _SaidNothing(_Said):
+    kind: Literal["render_nothing"]
+
+
+_FORMS: tuple[type[_Said], ...] = (SaidRender, SaidFilm, _SaidNote, _SaidScene, _SaidNothing)
 
 
 class Told:
@@ -68,11 +72,15 @@ class Told:
         self.renders: list[SaidRender] = []
         self.film: SaidFilm | None = None
         self.notes: list[str] = []
+        self.is_empty = False
+        """Whether the scene holds nothing to draw."""
         for said in filter(None, map(_parse, messages)):
             if isinstance(said, _SaidScene):
                 self.scene = said
             elif isinstance(said, SaidFilm):
                 self.film = said
+            elif isinstance(said, _SaidNothing):
+                self.is_empty = True
             elif isinstance(said, _SaidNote) and len(self.notes) < _MAX_NOTES:
                 self.notes.append(one_line(said.text))
             elif isinstance(said, SaidRender) and len(self.renders) < _MAX_RENDERS and not self._knows(said.file):

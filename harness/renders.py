@@ -1,7 +1,8 @@
 """Renders of a saved scene, made by the harness itself: what is asked for, and what is published of what Blender drew.
 
 `render_scene_file` does it all with a Blender of its own. Who has one open anyway calls `in_blender/renders/draw.py`
-there, with `RenderRequest.model_dump(mode="json")`, and gives the messages and the folder to `finish_renders`.
+there, with `RenderRequest.model_dump(mode="json")`, and gives the messages and the folder to `finish_or_redraw`: a
+scene too heavy to draw as it is gets one more Blender, which draws it with less subdivision.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ RENDERS_FILE, SHEET, FILM = "renders.json", "contact_sheet.png", "animation.mp4"
 SCHEMA_VERSION = 1
 LIMITS = Limits(timeout_seconds=240, max_file_mb=64, disk_mb=1024, output_mb=16, max_files=2000)
 """Of a Blender that draws."""
+_MAX_PROBLEM = 600
 _INSIDE = "/drawn/scene.blend"
 _WHY_NOT = {
     "empty": "nothing shows in it (not faces seen edge-on, edges without faces, or what is thinner than a pixel)",
@@ -55,6 +57,8 @@ class RenderRequest(BaseModel):
     """The most frames of the film; of a longer range every second, third, ... frame is drawn."""
     seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
     """What drawing may take in all; what is left out then is noted."""
+    simplify: bool = False
+    """Draw with at most two levels of subdivision, which a note then says."""
 
 
 class _Frozen(BaseModel):
@@ -84,6 +88,8 @@ class Renders(_Frozen):
     engine: Literal["workbench", "cycles"]
     renders: list[Render]
     notes: list[str]
+    problem: str = ""
+    """Why nothing could be drawn of a scene that holds something to draw; '' else."""
 
 
 def render_scene_file(
@@ -96,6 +102,13 @@ def render_scene_file(
     """
     if keep.exists():
         raise FileExistsError(f"'{keep}' exists: renders are never overwritten. Remove it, or name another folder.")
+    return _draw(file, settings, request, keep, limits, "")
+
+
+def _draw(
+    file: Path, settings: HarnessSettings, request: RenderRequest, keep: Path, limits: Limits, before: str
+) -> Renders:
+    """`before`: why this is the second try, or ''."""
     with private_folder("drawn") as folder, private_folder("raw") as raw:
         copy, asked = folder / "scene.blend", folder / "request.json"
         shutil.copyfile(file, copy)
@@ -109,7 +122,33 @@ def render_scene_file(
         run = run_in_blender(
             "draw_scene.py", [copy, asked], workspace=raw, settings=settings, limits=limits, binds=binds
         )
-        return finish_renders(run.messages, raw, keep, settings, request, sha256, why_stopped(run, limits))
+        stopped = why_stopped(run, limits)
+        if before or run.message("unreadable"):
+            notes = f"on a second try, since at first {before}" if before else ""
+            return finish_renders(run.messages, raw, keep, settings, request, sha256, stopped, notes)
+        return finish_or_redraw(run.messages, raw, keep, settings, request, sha256, stopped, copy, limits)
+
+
+def finish_or_redraw(
+    messages: Sequence[dict[str, Any]],
+    raw: Path,
+    keep: Path,
+    settings: HarnessSettings,
+    request: RenderRequest,
+    scene_sha256: str,
+    stopped: str,
+    scene: Path,
+    limits: Limits = LIMITS,
+) -> Renders:
+    """As `finish_renders`; but where no picture of `scene` came about, draw it once more, simplified, within `limits`.
+
+    Raises what `render_scene_file` raises.
+    """
+    told = Told(messages)
+    if told.renders or told.is_empty or request.simplify:
+        return finish_renders(messages, raw, keep, settings, request, scene_sha256, stopped)
+    why = stopped or "; ".join(told.notes) or "no picture came about"
+    return _draw(scene, settings, request.model_copy(update={"simplify": True}), keep, limits, why)
 
 
 def why_stopped(run: BlenderRun, limits: Limits) -> str:
@@ -134,15 +173,17 @@ def finish_renders(
     request: RenderRequest,
     scene_sha256: str,
     stopped: str = "",
+    first_note: str = "",
 ) -> Renders:
     """Publish what Blender said it drew into the new folder `keep`, with `renders.json`.
 
-    `stopped` says why drawing ended early. Messages of other kinds are left aside, as is what has another form.
+    `stopped` says why drawing ended early; `first_note` comes before the notes. Messages of other kinds are left aside,
+    as is what has another form.
     Raises FileExistsError, or SandboxFailed.
     """
     keep.mkdir(parents=True)
     try:
-        return _publish(Told(messages), raw, keep, settings, request, scene_sha256, stopped)
+        return _publish(Told(messages), raw, keep, settings, request, scene_sha256, stopped, first_note)
     except BaseException:
         remove_folder(keep)
         raise
@@ -156,6 +197,7 @@ def _publish(
     request: RenderRequest,
     scene_sha256: str,
     stopped: str,
+    first_note: str,
 ) -> Renders:
     cleaned = Cleaned({}, {}, "")
     if told.renders:
@@ -163,8 +205,16 @@ def _publish(
         cleaned = clean_renders(told.jobs(), film, SHEET, raw=raw, destination=keep, settings=settings)
     renders = [_published(render, keep, cleaned) for render in told.renders if render.file in cleaned.sizes]
     renders += _film_and_sheet(told, keep, cleaned)
-    notes = [*told.notes, *([one_line(stopped)] if stopped else []), *_losses(told, cleaned)]
-    drawn = Renders(scene_sha256=scene_sha256, engine=request.engine, renders=renders, notes=notes)
+    around = [[one_line(note)] if note else [] for note in (first_note, stopped)]
+    notes = [*around[0], *told.notes, *around[1], *_losses(told, cleaned)]
+    problem = (
+        ""
+        if renders or told.is_empty
+        else "; ".join(notes) or "Blender says neither of a picture nor why there is none"
+    )
+    drawn = Renders(
+        scene_sha256=scene_sha256, engine=request.engine, renders=renders, notes=notes, problem=problem[:_MAX_PROBLEM]
+    )
     text = json.dumps(drawn.model_dump(mode="json"), indent=1, ensure_ascii=False)
     (keep / RENDERS_FILE).write_text(text + "\n", encoding="utf-8")
     return drawn

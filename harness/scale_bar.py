@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 _LEAST_SHARE = 0.12
 _STEPS = (1, 2, 5)
-_METRIC = ((1000.0, "km"), (1.0, "m"), (0.01, "cm"), (0.001, "mm"), (1e-6, "µm"))
+_METRIC = ((1000.0, "km"), (1.0, "m"), (0.01, "cm"), (0.001, "mm"), (1e-6, "um"))
 _IMPERIAL = ((1609.344, "mi"), (0.3048, "ft"), (0.0254, "in"))
-"""Metres of one, the largest unit first."""
+"""Metres of one, the largest unit first. Of letters that the labels' font has: a micrometre is no 'µm' there."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from harness.execution import ScriptError, parse_script_error
 from harness.final_script import BYTE_ORDER_MARK, StepStart, final_script
 from harness.interpreter import find_environment, libs_dir, shader_cache_dir
 from harness.log import shorten_log
+from harness.plain_text import plain
 from harness.sandbox import REQUEST_FD, RESULT_FD, SandboxedProcess
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
@@ -504,7 +505,12 @@ def _is_same_scene(before: dict[str, Any], now: dict[str, Any]) -> bool:
 
 def _views_note(drawn: Any) -> str:
     notes = [str(v["note"]) for v in (drawn if isinstance(drawn, list) else []) if isinstance(v, dict) and "note" in v]
-    return "; ".join(notes)[:300]
+    return _plain_line("; ".join(notes))[:300]
+
+
+def _plain_line(text: str) -> str:
+    """Names of the scene's objects are in it."""
+    return " ".join(plain(text).split())
 
 
 def _views(drawn: Any) -> list[StepView]:
@@ -513,7 +519,7 @@ def _views(drawn: Any) -> list[StepView]:
         try:
             picture = base64.b64decode(view["jpeg"], validate=True)
             size = int(view["width"]), int(view["height"])
-            views.append(StepView(str(view["label"])[:200], int(view["frame"]), *size, picture))
+            views.append(StepView(_plain_line(str(view["label"]))[:200], int(view["frame"]), *size, picture))
         except (KeyError, TypeError, ValueError):
             continue
     return views

@@ -23,7 +23,7 @@ from harness.checks.report import CheckReport, CheckResult
 from harness.checks.verdict import Verdict
 from harness.folders import private_folder
 from harness.renders import LIMITS as RENDER_LIMITS
-from harness.renders import Renders, finish_renders
+from harness.renders import Renders, finish_or_redraw
 from harness.sandbox import Limits
 from harness.settings import HarnessSettings
 
@@ -79,7 +79,7 @@ def examine(
         opened = OpenedFile() if problem else open_file(copy, wanted, settings, limits, raw)
         if wanted.renders and keep and opened.facts:
             stopped = opened.why_not_drawn
-            renders = finish_renders(opened.drawn, raw, keep, settings, wanted.renders, sha256, stopped)
+            renders = finish_or_redraw(opened.drawn, raw, keep, settings, wanted.renders, sha256, stopped, copy)
     facts = opened.facts
     if not problem and not facts:
         problem = opened.reason or f"What Blender says of '{file.name}' does not hold together"

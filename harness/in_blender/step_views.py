@@ -16,7 +16,7 @@ import numpy as np
 from mathutils import Vector
 
 from harness.in_blender.views.colors import show_base_colors
-from harness.in_blender.views.framing import add_camera, measure_extent, place, quoted
+from harness.in_blender.views.framing import Extent, add_camera, measure_extent, place, quoted
 from harness.in_blender.views.neutral import make_neutral, set_size, show_plain_colors
 from harness.in_blender.views.timing import frames_to_show, release_cameras, run_through
 
@@ -33,20 +33,21 @@ def draw(width: int, height: int, n_frames: int) -> Iterator[dict[str, Any]]:
     _prepare(scene, width, height)
     frames: list[int] = []
     corners: list[np.ndarray] = []
-    outsized: dict[str, None] = {}
+    left_out: dict[str, None] = {}
     has_camera = scene.camera is not None
     for frame in run_through(scene, frames_to_show(scene, n_frames), _SIMULATING_SECONDS):
         frames.append(frame)
         extent = measure_extent()
         corners += extent.corners
-        outsized |= dict.fromkeys(extent.outsized_names)
+        left_out |= dict.fromkeys(_left_out(extent))
         if has_camera:
             yield _draw(f"scene camera '{scene.camera.name}'", frame)[0]
     if not corners:
-        yield {"note": "none of the whole scene, because it holds nothing that a render would show"}
+        why = "because it holds nothing that a render would show"
+        yield {"note": "; ".join([f"none of the whole scene, {why}", *left_out])}
         return
     release_cameras(scene)
-    camera, label = add_camera(scene), _label(list(outsized))
+    camera, label = add_camera(scene), _label(list(left_out))
     for frame in frames[:1] if has_camera else frames:
         scene.frame_set(frame)
         best: tuple[dict[str, Any], float] = ({}, -1.0)
@@ -68,10 +69,20 @@ def _prepare(scene: bpy.types.Scene, width: int, height: int) -> None:
     show_base_colors()
 
 
-def _label(outsized: list[str]) -> str:
-    if not outsized:
+def _left_out(extent: Extent) -> Iterator[str]:
+    """What the view does not frame, and why."""
+    if extent.outsized:
+        yield f"too large for it: {quoted(extent.outsized_names)}"
+    if extent.far:
+        yield f"too far from the rest for it: {quoted(extent.far_names)}"
+    if extent.endless:
+        yield f"left out for coordinates that are no numbers or absurdly large: {quoted(extent.endless)}"
+
+
+def _label(left_out: list[str]) -> str:
+    if not left_out:
         return "three-quarter view of the whole scene"
-    return f"three-quarter view; too large for it: {quoted(outsized)}"
+    return "; ".join(["three-quarter view", *left_out])
 
 
 def _draw(label: str, frame: int) -> tuple[dict[str, Any], float]:

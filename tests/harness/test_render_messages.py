@@ -41,6 +41,12 @@ def test_honest_messages_become_jobs() -> None:
     assert (film.raws, film.fps) == (("frame_0001.png", "frame_0002.png"), 24.0)
 
 
+def test_only_a_scene_that_is_said_to_be_empty_is() -> None:
+    """By a message without anything else in it."""
+    assert Told([{"kind": "render_nothing"}]).is_empty
+    assert not Told([{"kind": "render_nothing", "text": ""}, HERO]).is_empty
+
+
 WRONG: dict[str, dict[str, Any]] = {
     "a name that leads out": {**HERO, "file": "../hero.png"},
     "a path": {**HERO, "file": "/etc/passwd"},

@@ -104,8 +104,8 @@ WHOLE_SCENES = {
 def test_whole_scene_is_framed(session: StepSession, name: str) -> None:
     """Whatever its size and place, what is there fills a good part of the picture and nothing is cut off."""
     (view,) = look(session, EMPTY + WHOLE_SCENES[name]).views
-    # an infinite cube is as large as numbers are
-    assert view.label == (WHOLE if "infinite" not in name else "three-quarter view; too large for it: 'Cube'")
+    odd = "three-quarter view; left out for coordinates that are no numbers or absurdly large: 'Cube'"
+    assert view.label == (odd if "infinite" in name else WHOLE)
     shown = figure(view)
     assert shown.mean() > 0.01
     if "infinite" not in name:  # whose faces go right across the picture
@@ -123,6 +123,15 @@ def test_large_ground_is_not_framed(session: StepSession) -> None:
     assert result.views[1].label == "three-quarter view; too large for it: 'Ground'"
     edges = np.abs(np.diff(whole.sum(axis=2), axis=1)) > 60
     assert np.ptp(np.flatnonzero(edges.any(axis=0))) > 60
+
+
+def test_a_far_speck_does_not_decide_the_framing(session: StepSession) -> None:
+    """What is tiny and half a kilometre away is named, and the rest is as large as without it."""
+    speck = "bpy.ops.mesh.primitive_cube_add(size=0.002, location=(500, 0, 0))\n"
+    speck += r"bpy.context.object.name = '\x1b[31mDu\nst'"
+    (view,) = look(session, EMPTY + "bpy.ops.mesh.primitive_cube_add()\n" + speck).views
+    assert view.label == "three-quarter view; too far from the rest for it: 'Du st'"
+    assert 0.05 < figure(view).mean() < 0.7
 
 
 ROW = "for i in range(12):\n    bpy.ops.mesh.primitive_cube_add(size=0.6, location=({}))\n"

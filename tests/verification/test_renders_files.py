@@ -4,14 +4,17 @@ import getpass
 import json
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
+from harness.checks.opened_file import Wanted
+from harness.checks.run import examine
 from harness.execute import execute
-from harness.renders import RENDERS_FILE, RenderRequest, Renders, finish_renders, render_scene_file
+from harness.renders import LIMITS, RENDERS_FILE, RenderRequest, Renders, finish_renders, render_scene_file
 from harness.settings import HarnessSettings
 from recorder.verification import RendersFile
 
@@ -37,7 +40,18 @@ bpy.ops.mesh.primitive_plane_add(size=8)
 bpy.ops.object.camera_add(location=(0, 0, -500))
 bpy.context.scene.camera = bpy.context.object
 bpy.ops.wm.save_as_mainfile(filepath='plane.blend')
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.ops.mesh.primitive_cube_add()
+heavy = bpy.context.object.modifiers.new('s', 'SUBSURF')
+heavy.levels, heavy.render_levels = 0, 11
+bpy.ops.wm.save_as_mainfile(filepath='heavy.blend')
+bpy.context.object.modifiers.remove(heavy)
+for axis in range(3):
+    row = bpy.context.object.modifiers.new('a', 'ARRAY')
+    row.count, row.show_viewport = 1000, False
+bpy.ops.wm.save_as_mainfile(filepath='heaviest.blend')
 """
+SCANT = replace(LIMITS, memory_mb=1024)
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +172,28 @@ def test_a_file_that_is_no_scene_has_a_note(made: Path) -> None:
     (note,) = drawn.notes
     assert note.startswith("Blender cannot open the scene: ")
     assert "/" not in note
+
+
+def test_what_is_too_heavy_is_drawn_with_less_subdivision(made: Path) -> None:
+    """A render that subdivides eleven times ends the Blender that examines the file; another one draws it."""
+    looked = examine(made / "heavy.blend", Wanted(renders=REQUEST), SETTINGS, SCANT, keep=made / "heavy")
+    drawn = looked.renders
+    assert drawn
+    assert {"hero.png", "front.png", "contact_sheet.png"} <= {render.file for render in drawn.renders}
+    assert drawn.problem == ""
+    why, simple = drawn.notes
+    assert why.startswith("on a second try, since at first Blender ")  # stopped, or crashed
+    assert simple == "drawn with subdivision of at most 2 levels"
+
+
+def test_what_cannot_be_drawn_at_all_is_a_problem(made: Path) -> None:
+    """No picture of a scene that holds a thing is a problem that says why; an empty scene is none."""
+    drawn = render_scene_file(made / "heaviest.blend", SETTINGS, REQUEST, made / "heaviest", SCANT)
+    assert drawn.renders == []
+    assert "limit of memory" in drawn.problem
+    record = RendersFile.model_validate_json((made / "heaviest" / RENDERS_FILE).read_bytes())
+    assert record.problem == drawn.problem
+    assert listing(made / "empty")["problem"] == listing(made / "renders")["problem"] == ""
 
 
 def forged(raw: Path, files: list[str], keep: Path) -> Renders:

@@ -25,6 +25,7 @@ COLLECTION = (
     "bpy.context.collection.objects.link(e)"
 )
 CUBE = "bpy.ops.mesh.primitive_cube_add()\n"
+SPECK = "bpy.ops.mesh.primitive_cube_add(size=0.002, location=({}, {}, {}))\nbpy.context.object.name = '\x1b[31mDust'\n"
 WHOLE = {
     "1 mm": "bpy.ops.mesh.primitive_cube_add(size=0.001)",
     "1 km": "bpy.ops.mesh.primitive_cube_add(size=1000)",
@@ -62,6 +63,20 @@ WHOLE = {
     "grease pencil": "bpy.ops.object.grease_pencil_add(type='MONKEY')",
     "a volume beside": CUBE + "bpy.ops.object.volume_add()",
 }
+FAR = {
+    "a speck far away": CUBE + SPECK.format(500, 0, 0),
+    "a speck made first": SPECK.format(500, 0, 0) + CUBE,
+    "two specks on two sides": CUBE + SPECK.format(500, 0, 0) + SPECK.format(-500, 0, 9),
+    "a speck a thousand kilometres away": CUBE + SPECK.format(1e6, 1e6, 1e6),
+    "a cube past all numbers": CUBE + SPECK.format(1e20, 0, 0) + "bpy.context.object.scale = (1000, 1000, 1000)",
+    "a speck beside a ground": (
+        CUBE + SPECK.format(100, 0, 300) + "bpy.ops.mesh.primitive_plane_add(size=80, location=(0, 0, -1))\n"
+    ),
+    "an empty mesh far away": (
+        CUBE + "m = bpy.data.meshes.new('m')\nm.from_pydata([(90, 0, 0), (990, 0, 900)], [(0, 1)], [])\n"
+        "bpy.context.collection.objects.link(bpy.data.objects.new('Edge', m))"
+    ),
+}
 FLAT = {
     "a plane": "bpy.ops.mesh.primitive_plane_add()",
     "an upright plane": "bpy.ops.mesh.primitive_plane_add(rotation=(1.5708, 0, 0))",
@@ -83,6 +98,15 @@ OTHERS = {
         "m = bpy.data.meshes.new('m')\nm.from_pydata([(0, 0, 0), (1, 1, 1)], [(0, 1)], [])\n"
         "bpy.context.collection.objects.link(bpy.data.objects.new('o', m))"
     ),
+    "equals far apart": CUBE + "bpy.ops.mesh.primitive_cube_add(location=(100, 0, 0))",
+    "walls around": (
+        "for x, y, a, b in ((5, 0, 0.1, 10), (-5, 0, 0.1, 10), (0, 5, 10, 0.1)):\n"
+        "    bpy.ops.mesh.primitive_cube_add(size=1, location=(x, y, 2))\n    bpy.context.object.scale = (a, b, 4)\n"
+        "for i in range(16):\n"
+        "    bpy.ops.mesh.primitive_cube_add(size=1, location=(2 * (i % 4) - 3, 2 * (i // 4) - 3, 0.5))\n"
+        "    m = bpy.data.materials.new('red')\n    m.diffuse_color = (1, 0, 0, 1)\n"
+        "    bpy.context.object.data.materials.append(m)"
+    ),
     "a closed room": (
         CUBE + "bpy.context.object.scale = (5, 5, 3)\nbpy.context.object.name = 'Room'\n"
         "for x in range(-3, 4, 2):\n"
@@ -102,7 +126,7 @@ OTHERS = {
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Drawn]:
     folder: Path = tmp_path_factory.mktemp("framing")
-    return draw_many({**WHOLE, **FLAT, **NOTHING, **OTHERS}, folder)
+    return draw_many({**WHOLE, **FAR, **FLAT, **NOTHING, **OTHERS}, folder)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -123,8 +147,32 @@ def test_all_of_it_is_shown(drawn: dict[str, Drawn], name: str) -> None:
 @pytest.mark.parametrize("name", ["an infinite vertex beside", "not a number beside", "only infinite"])
 def test_what_is_not_finite_is_told(drawn: dict[str, Drawn], name: str) -> None:
     """An object with coordinates that are no numbers is not drawn, and named."""
-    assert "is not drawn: it has coordinates that are no finite numbers" in drawn[name].notes
+    assert "is not drawn: coordinates that are no finite numbers" in drawn[name].notes
     assert ("'Cube'" if name == "only infinite" else "'Broken'") in drawn[name].notes
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_a_far_speck_does_not_decide_the_framing(drawn: dict[str, Drawn], name: str) -> None:
+    """The main body is large in each picture; labels and a note tell what is left out."""
+    pictures = drawn[name]
+    for file in (*STILLS, "front.png", "right.png", "top.png"):
+        assert pictures.figure(file).mean() > 0.03, file
+        if name == "an empty mesh far away":
+            assert pictures.span(file) > 0.4
+        elif name != "a cube past all numbers":
+            assert pictures.label(file).endswith("Dust', far away"), pictures.label(file)
+    if name == "a cube past all numbers":
+        assert "Dust' is not drawn: coordinates that are no finite numbers, or beyond 1e9 units" in pictures.notes
+    elif name != "an empty mesh far away":
+        assert "left out, since small or alone and far from the rest: '" in pictures.notes
+    assert "\\x1b" not in pictures.notes + pictures.label("hero.png")
+
+
+def test_equals_far_apart_are_all_framed(drawn: dict[str, Drawn]) -> None:
+    """Neither of two like cubes is left out."""
+    assert drawn["equals far apart"].notes == ""
+    assert drawn["equals far apart"].label("hero.png") == "the whole scene from the front left"
+    assert drawn["equals far apart"].span("front.png") > 0.5
 
 
 def test_far_things_do_not_shake(drawn: dict[str, Drawn]) -> None:
@@ -156,6 +204,7 @@ def test_large_ground_is_drawn_but_not_framed(drawn: dict[str, Drawn]) -> None:
     """What stands on a ground of half a kilometre is large in the picture, and a note says what is not framed."""
     pictures = drawn["a ground"]
     assert pictures.notes == "not framed, since far larger than the rest: 'Ground'"
+    assert pictures.label("shot_everything.png") == "everything, with 'Ground', from the front left"
     hero = pictures.pixels("hero.png")[..., :3].sum(axis=2)
     edges = np.abs(np.diff(hero, axis=1)) > 40
     assert np.ptp(np.flatnonzero(edges.any(axis=0))) > 0.3 * hero.shape[1]
@@ -172,6 +221,15 @@ def test_a_closed_room_is_cut_open(drawn: dict[str, Drawn]) -> None:
 
     assert redness(hero) == 0
     assert redness(section) > 0.01
+
+
+def test_the_turntable_looks_over_walls(drawn: dict[str, Drawn]) -> None:
+    """From behind a wall it is raised, so that what the wall hides shows; from the open side it is not."""
+    pictures = drawn["walls around"]
+    assert pictures.label("turntable_0.png") == "from the front, at 0 degrees"
+    assert pictures.label("turntable_1.png") == "from the back, at 180 degrees, from higher up"
+    shown = pictures.pixels("turntable_1.png")
+    assert float((shown[..., 0] > 2 * shown[..., 1] + 20).mean()) > 0.02
 
 
 def test_closer_picture_shows_where_most_is(drawn: dict[str, Drawn]) -> None:

@@ -67,6 +67,9 @@ class Motion:
         self._painter, self._clock, self._camera_at, self._sizes = painter, clock, camera_at, sizes
         self._framing: bpy.types.Object | None = None
         self._drawn: set[int] = set()
+        self._without = ""
+        self.is_empty = False
+        """Whether no sampled frame holds anything to show."""
 
     def draw(self, n_frames: int, n_film: int) -> None:
         """`n_frames` frames to look at, and a film of at most `n_film`."""
@@ -97,7 +100,10 @@ class Motion:
                     f"no film and no frames: simulating takes too long to get to frame {film[-1]} in time"
                 )
                 return False
-            corners += measure_extent().corners
+            extent = measure_extent()
+            corners += extent.corners
+            self._without = self._without or extent.without
+        self.is_empty = not corners
         if any(self._camera_at(frame) is None for frame in frames):
             if not corners:
                 self._painter.note("no film and no frames: none of the sampled frames holds anything to show")
@@ -124,7 +130,7 @@ class Motion:
 
     def _seen_by(self, frame: int) -> str:
         camera = None if self._framing else self._camera_at(frame)
-        return f"camera '{camera.name}'" if camera else "from the front left"
+        return f"camera '{camera.name}'" if camera else f"from the front left{self._without}"
 
     def _draw_film(self, film: list[int]) -> None:
         scene = self._painter.scene

@@ -8,26 +8,33 @@ import numpy as np
 from mathutils import Vector
 
 from harness.in_blender.renders.surfaces import show_surfaces
-from harness.in_blender.views.framing import Extent, measure_extent, size_of, together
+from harness.in_blender.views.framing import Extent, measure_extent, quoted
+from harness.in_blender.views.grouping import size_of, together
 from harness.in_blender.views.neutral import make_neutral, show_plain_colors
 from harness.in_blender.views.timing import is_simulated
 
 _FAR = 2000.0
 """Farther from the origin than so many times its size, geometry shakes in single precision."""
-_ENDLESS = 1e15
+SIMPLE_LEVELS = 2
+"""Of subdivision, where a scene is too heavy as it is."""
 _LIGHT = "paint.sl"
 """The most even of Blender's studio lights: whatever its side, a surface is near its own colour."""
 Note = Callable[[str], None]
 
 
-def make_ready(scene: bpy.types.Scene, note: Note) -> None:
-    """Plain render settings, one view layer, and shown in Blender what a render shows."""
+def make_ready(scene: bpy.types.Scene, note: Note, *, simplify: bool) -> bool:
+    """Plain render settings, one view layer, and shown in Blender what a render shows.
+
+    Whether something is hidden since its coordinates are absurd.
+    """
     make_neutral(scene)
     show_plain_colors(scene)
     _write_plain_pictures(scene.render)
+    if simplify:
+        _simplify(scene.render)
     _use_one_layer(scene)
     _show_what_renders(scene)
-    _hide_endless(note)
+    return _hide_endless(note)
 
 
 def show_true_colors(scene: bpy.types.Scene) -> None:
@@ -59,6 +66,13 @@ def _write_plain_pictures(render: bpy.types.RenderSettings) -> None:
     render.use_file_extension = render.use_placeholder = False
     render.use_overwrite, render.threads_mode, render.dither_intensity = True, "AUTO", 0.0
     render.use_motion_blur = render.use_simplify = False
+
+
+def _simplify(render: bpy.types.RenderSettings) -> None:
+    """Before anything is evaluated as a render has it."""
+    render.use_simplify = True
+    render.simplify_subdivision = render.simplify_subdivision_render = SIMPLE_LEVELS
+    render.simplify_child_particles = render.simplify_child_particles_render = 0.1
 
 
 def _use_one_layer(scene: bpy.types.Scene) -> None:
@@ -98,15 +112,17 @@ def _hides_at_times(o: bpy.types.Object) -> bool:
     return any(curve.data_path == "hide_render" for curve in curves)
 
 
-def _hide_endless(note: Note) -> None:
-    """Faces with an infinite vertex would go right across every picture."""
-    extent = measure_extent()
-    large = [name for name, corners in extent.boxes + extent.outsized if np.abs(corners).max() > _ENDLESS]
-    for name in dict.fromkeys([*extent.endless, *large]):
+def _hide_endless(note: Note) -> bool:
+    """Faces with an infinite vertex would go right across every picture. Whether there are any."""
+    endless = measure_extent().endless
+    for name in endless:
         if name in bpy.data.objects:
             bpy.data.objects[name].hide_render = bpy.data.objects[name].hide_viewport = True
-        note(f"'{name}' is not drawn: it has coordinates that are no finite numbers, or nearly")
+    if endless:
+        verb = "is" if len(endless) == 1 else "are"
+        note(f"{quoted(endless)} {verb} not drawn: coordinates that are no finite numbers, or beyond 1e9 units")
     bpy.context.view_layer.update()
+    return bool(endless)
 
 
 def bring_near(scene: bpy.types.Scene, extent: Extent) -> Extent:

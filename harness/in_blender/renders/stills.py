@@ -24,14 +24,14 @@ from harness.in_blender.views.framing import (
     place_at,
     place_parallel,
     quoted,
-    size_of,
-    together,
 )
+from harness.in_blender.views.grouping import size_of, together
 
 _HERO_ELEVATION = 25.0
 _CORNERS = (-35.0, 35.0, 145.0, -145.0)
 """Azimuths from which the whole is looked at, the first that shows most."""
-_TURNTABLE_ELEVATION = 20.0
+_TURNTABLE_ELEVATION, _RAISED = 20.0, 50.0
+"""The second over walls that hide most of what is there."""
 _HIGH, _LOW = 60.0, 4.0
 _ELEVATIONS = {
     "front": ("from the front (-Y)", Vector((0, -1, 0))),
@@ -44,6 +44,9 @@ _LEAST_PARTS = 3
 _AROUND = 0.2
 _MOSTLY = 0.4
 """Of what is there; where less shows from outside, the scene is cut open as well."""
+_WHOLE = "the whole scene"
+_WIDE = 50.0
+"""What is far away is not shown with a scene that would be smaller than the picture by this factor."""
 _WIDEST = 4.0
 """Sides of a picture are to each other at most so."""
 
@@ -86,6 +89,8 @@ class Stills:
         self._corners = together(extent.boxes)
         if extent.outsized:
             painter.note(f"not framed, since far larger than the rest: {quoted(extent.outsized_names)}")
+        if extent.far:
+            painter.note(f"left out, since small or alone and far from the rest: {quoted(extent.far_names)}")
         self._perspective, self._parallel = add_camera(painter.scene), _parallel_camera(painter.scene)
         corners = sorted(_CORNERS, key=lambda azimuth: self._away_from_camera(azimuth))
         directions = [direction_of(azimuth, _HERO_ELEVATION) for azimuth in corners]
@@ -110,7 +115,7 @@ class Stills:
 
     def draw(self, n_turntable: int) -> None:
         """All of them, what tells most first."""
-        label = f"the whole scene from the {side_of(self._azimuth)}"
+        label = f"{_WHOLE} from the {side_of(self._azimuth)}"
         self._look("hero", self._corners, self._direction, label, kind="hero", size=self._sizes.hero)
         self._painter.attempt("the scene's cameras", self._draw_cameras)
         self._painter.attempt("a closer picture", self._draw_closeup)
@@ -128,6 +133,7 @@ class Stills:
         kind: str = "shot",
         size: tuple[int, int] | None = None,
         cut: float | None = None,
+        is_all: bool = False,
     ) -> None:
         """`cut`: what is farther than this from the middle of the corners, towards the camera, is left out."""
         size = size or self._sizes.shot
@@ -137,6 +143,7 @@ class Stills:
             back = float((np.array(self._perspective.matrix_world.translation) - center) @ np.array(direction))
             self._perspective.data.clip_start = max(self._perspective.data.clip_start, back - cut * 1.001)
             label += ", cut open: what stands before it is left out"
+        label += "" if is_all else self._extent.without
         self._painter.draw(f"{name}.png", kind, label, self._perspective, size)
 
     def _draw_cameras(self) -> None:
@@ -165,15 +172,28 @@ class Stills:
             self._look("shot_closeup", part.corners, directions[best], f"closer, around {part.owners}", cut=cut)
 
     def _draw_shots(self) -> None:
-        self._look("shot_high", self._corners, direction_of(self._azimuth, _HIGH), "the whole scene from high above")
+        self._look("shot_high", self._corners, direction_of(self._azimuth, _HIGH), f"{_WHOLE} from high above")
         low = next(a for a in (0.0, self._azimuth, 90.0) if a == 90.0 or self._shows(direction_of(a, _LOW)))
-        self._look("shot_low", self._corners, direction_of(low, _LOW), f"the whole scene from the {side_of(low)}, low")
+        self._look("shot_low", self._corners, direction_of(low, _LOW), f"{_WHOLE} from the {side_of(low)}, low")
+        self._draw_everything()
         if self._seen and sum(self._seen) < _MOSTLY * len(self._seen):
             direction = direction_of(0.0, 35.0)
             cut = max(
                 (depth_of(box, self._corners, direction) for box in hidden(self._extent, direction)), default=None
             )
-            self._look("shot_section", self._corners, direction, "the whole scene from the front", cut=cut)
+            self._look("shot_section", self._corners, direction, f"{_WHOLE} from the front", cut=cut)
+
+    def _draw_everything(self) -> None:
+        """Together with what is not framed elsewhere, as far as the whole scene could then be seen."""
+        far, others = self._extent.far, list(self._extent.outsized)
+        near = [*self._extent.boxes, *others]
+        shows_far = size_of(together([*near, *far])) < _WIDE * size_of(together(near))
+        others += far if shows_far else []
+        if others:
+            names = quoted(list(dict.fromkeys(name for name, _ in others)))
+            label = f"everything, with {names}, from the {side_of(self._azimuth)}"
+            corners = together([*self._extent.boxes, *others])
+            self._look("shot_everything", corners, self._direction, label, is_all=shows_far)
 
     def _shows(self, direction: Vector) -> bool:
         return not is_edge_on(self._corners, direction)
@@ -182,7 +202,7 @@ class Stills:
         size = self._sizes.shot
         for name, (words, direction) in _ELEVATIONS.items():
             width = place_parallel(self._parallel, self._corners, direction, size[0] / size[1])
-            label = f"{words}, orthographic"
+            label = f"{words}, orthographic{self._extent.without}"
             per_pixel = width / size[0]
             self._painter.draw(f"{name}.png", "elevation", label, self._parallel, size, units_per_pixel=per_pixel)
 
@@ -191,12 +211,22 @@ class Stills:
         if not n:
             return
         azimuths = [360.0 * i / n for i in range(n)]
-        directions = [direction_of(azimuth, _TURNTABLE_ELEVATION) for azimuth in azimuths]
+        elevations = [self._elevation_from(azimuth) for azimuth in azimuths]
+        directions = [direction_of(*angles) for angles in zip(azimuths, elevations, strict=True)]
         distance = distance_around(self._perspective, self._corners, directions, size[0] / size[1])
         for number, (azimuth, direction) in enumerate(zip(azimuths, directions, strict=True)):
             place_at(self._perspective, self._corners, direction, distance)
-            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees"
+            raised = ", from higher up" if elevations[number] == _RAISED else ""
+            label = f"from the {side_of(azimuth)}, at {azimuth:g} degrees{raised}{self._extent.without}"
             self._painter.draw(f"turntable_{number}.png", "turntable", label, self._perspective, size)
+
+    def _elevation_from(self, azimuth: float) -> float:
+        """Of the turntable's camera, in degrees."""
+        low, high = (direction_of(azimuth, elevation) for elevation in (_TURNTABLE_ELEVATION, _RAISED))
+        _, seen = clearest(self._extent, [low], self._extent.corners)
+        if not seen or sum(seen) >= _MOSTLY * len(seen):
+            return _TURNTABLE_ELEVATION
+        return (_TURNTABLE_ELEVATION, _RAISED)[clearest(self._extent, [low, high], self._extent.corners)[0]]
 
 
 def _parallel_camera(scene: bpy.types.Scene) -> bpy.types.Object:

@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from harness.in_blender.views.framing import Extent, size_of, together
+from harness.in_blender.views.framing import Extent, quoted
+from harness.in_blender.views.grouping import size_of, together
 
 _SIDES = ("front", "front right", "right", "back right", "back", "back left", "left", "front left")
 _MAX_FACES = 1_000_000
@@ -19,7 +20,6 @@ _BETTER = 0.15
 _FLAT = 0.03
 _MAX_POINTS_EACH = 200
 _CELLS = 8
-_MAX_OWNERS = 2
 
 
 def direction_of(azimuth: float, elevation: float) -> Vector:
@@ -99,6 +99,10 @@ class Part:
 def densest_part(extent: Extent) -> Part | None:
     """Where most vertices are, each object counting alike; None where that is about the whole scene."""
     points, owners = _points(extent.outsized_names)
+    framed = together(extent.boxes)
+    slack = 1e-3 * size_of(framed)
+    near = ((points >= framed.min(axis=0) - slack) & (points <= framed.max(axis=0) + slack)).all(axis=1)
+    points, owners = points[near], owners[near]
     if len(points) < _CELLS:
         return None
     low, high = np.percentile(points, (0.5, 99.5), axis=0)
@@ -117,10 +121,9 @@ def densest_part(extent: Extent) -> Part | None:
         return None
     names, n_points = np.unique(owners[inside], return_counts=True)
     named = [str(name) for name in names[np.argsort(-n_points, kind="stable")]]
-    more = f" and {n} more" if (n := len(named) - _MAX_OWNERS) > 0 else ""
     lowest, highest = part.min(axis=0), part.max(axis=0)
     corners = np.array([[(lowest, highest)[b][a] for a, b in enumerate(bits)] for bits in np.ndindex(2, 2, 2)])
-    return Part(corners, ", ".join(map(repr, named[:_MAX_OWNERS])) + more)
+    return Part(corners, quoted(named))
 
 
 def _points(without: list[str]) -> tuple[np.ndarray, np.ndarray]:

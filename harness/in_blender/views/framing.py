@@ -9,27 +9,30 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from harness.in_blender.views.grouping import ENDLESS, Box, group, size_of
+
 LENS_DEGREES = 40.0
 _MARGIN = 1.06
 _MARGIN_PARALLEL = 1.12
 _SMALLEST = 1e-5
 DRAWN_TYPES = {"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"}
 _MAX_INSTANCES = 20_000
-_OUTSIZED = 8.0
-"""A ground or sky this many times larger than all the rest together is not framed, and the label says so."""
 _MAX_NAMES = 2
+_MAX_NAME = 28
 
 
 @dataclass(frozen=True)
 class Extent:
     """What is drawn at one frame."""
 
-    boxes: list[tuple[str, np.ndarray]] = field(default_factory=list)
-    """Object name and the corners [8, 3] of its box in the world, instances included; the largest first."""
-    outsized: list[tuple[str, np.ndarray]] = field(default_factory=list)
-    """The same of what is left out as far larger than the rest."""
+    boxes: list[Box] = field(default_factory=list)
+    """Of what is framed, instances included; the largest first."""
+    outsized: list[Box] = field(default_factory=list)
+    """Of a ground or sky far larger than the rest."""
+    far: list[Box] = field(default_factory=list)
+    """Of what is small and far from the rest."""
     endless: list[str] = field(default_factory=list)
-    """Names of what has coordinates that are no finite numbers."""
+    """Names of what has coordinates that are no finite numbers, or absurdly large."""
 
     @property
     def corners(self) -> list[np.ndarray]:
@@ -39,10 +42,21 @@ class Extent:
     def outsized_names(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in self.outsized))
 
+    @property
+    def far_names(self) -> list[str]:
+        return list(dict.fromkeys(name for name, _ in self.far))
+
+    @property
+    def without(self) -> str:
+        """What a label ends with: '' where nothing is left out for being far away."""
+        return f", without {quoted(self.far_names)}, far away" if self.far else ""
+
 
 def measure_extent() -> Extent:
-    """Measured in the evaluated scene of the context."""
-    found = Extent()
+    """Measured in the evaluated scene of the context. Meshes without a face count only where there is nothing else."""
+    faced: list[Box] = []
+    bare: list[Box] = []
+    endless: list[str] = []
     for number, instance in enumerate(bpy.context.evaluated_depsgraph_get().object_instances):
         if number > _MAX_INSTANCES:
             break
@@ -52,15 +66,13 @@ def measure_extent() -> Extent:
             corners = np.array([matrix @ Vector(corner) for corner in o.bound_box])
             if reach := _hair_length(o):
                 corners += np.sign(corners - corners.mean(axis=0)) * reach
-            if np.isfinite(corners).all():
-                found.boxes.append((o.name, corners))
+            if np.isfinite(corners).all() and np.abs(corners).max() <= ENDLESS:
+                has_faces = o.type != "MESH" or reach or len(o.data.polygons) > 0
+                (faced if has_faces else bare).append((o.name, corners))
             else:
-                found.endless.append(o.name)
-    boxes = found.boxes
-    boxes.sort(key=lambda named: size_of(named[1]), reverse=True)
-    while len(boxes) > 1 and size_of(boxes[0][1]) > _OUTSIZED * size_of(together(boxes[1:])) > 0:
-        found.outsized.append(boxes.pop(0))
-    return found
+                endless.append(o.name)
+    grouping = group(faced or bare)
+    return Extent(grouping.framed, grouping.outsized, grouping.far, list(dict.fromkeys(endless)))
 
 
 def _hair_length(o: bpy.types.Object) -> float:
@@ -69,20 +81,14 @@ def _hair_length(o: bpy.types.Object) -> float:
     return max((s.hair_length for s in systems if s.type == "HAIR" and s.render_type == "PATH"), default=0.0)
 
 
-def together(boxes: list[tuple[str, np.ndarray]]) -> np.ndarray:
-    """All their corners [n, 3]."""
-    return np.concatenate([corners for _, corners in boxes])
-
-
-def size_of(corners: np.ndarray) -> float:
-    """The diagonal of their box."""
-    return float(np.linalg.norm(np.ptp(corners, axis=0)))
-
-
 def quoted(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, shortened, and how many more there are. Whoever shows them makes them plain."""
     more = f" and {n} more" if (n := len(names) - _MAX_NAMES) > 0 else ""
-    return ", ".join(map(repr, names[:_MAX_NAMES])) + more
+    return ", ".join(map(_quoted, names[:_MAX_NAMES])) + more
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'" if len(name) <= _MAX_NAME else f"'{name[: _MAX_NAME - 3]}...'"
 
 
 def add_camera(scene: bpy.types.Scene) -> bpy.types.Object:
