@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from agent_plugin.input_file import read_input
 from recorder.config_secrets import is_secret_setting, without_secrets
 from recorder.redaction import KEY_SHAPES, REMOVED
 
@@ -52,9 +53,10 @@ def faults_of(error: ValidationError, model: type[BaseModel], *, file: str, plac
 
 
 def read_yaml(path: Path) -> Any:
-    """The content of a YAML file. Raises BadInput for a file that is missing, not YAML, or names a key twice."""
+    """The content of a YAML file. Raises BadInput for one that is missing, no plain file, no YAML, or names a key
+    twice."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_input(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
@@ -70,11 +72,10 @@ def read_yaml(path: Path) -> Any:
 
 
 def read_json(path: Path, max_bytes: int) -> Any:
-    """The content of a JSON file. Raises BadInput if it cannot be read, is too large, no JSON, or names a key twice."""
+    """The content of a JSON file. Raises BadInput for one that is missing, no plain file, too large, no JSON, or names
+    a key twice."""
     try:
-        if path.stat().st_size > max_bytes:
-            raise bad_input(f"is larger than {max_bytes >> 20} MiB", file=str(path))
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        return json.loads(read_input(path, max_bytes), object_pairs_hook=without_doubles)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
