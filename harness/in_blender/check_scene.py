@@ -3,10 +3,11 @@
     python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE         (cwd: an empty folder for raw renders)
 
 The request is JSON: `seconds` for each check and frame; `checks`, a list of `{id, type, parameters, frames,
-changes_scene, as_rendered}`; `state`, whether the canonical scene state is wanted; `state_seconds` for it;
-`renders`, what to draw, or null. The file was made by untrusted code and is opened with its scripts off, anew for each part: none sees what
-another did. Messages: `opened` (version, what the file brings along), one `measured` a check and frame, `checked`,
-`state` or `no_state`, those of `renders/draw.py`, `finished`. No opinion here: the verdicts are given outside.
+changes_scene, as_rendered}`; `state`, whether the canonical scene state is wanted; `state_seconds` for it; `renders`,
+what to draw, or null. The file was made by untrusted code and is opened with its scripts off, anew for each part: none
+sees what another did. Messages: `opened` (version, what the file brings along), one `measured` a check and frame,
+`checked`, `state` or `no_state`, those of `renders/draw.py`, `finished`.
+No opinion here: the verdicts are given outside.
 """
 
 import json

@@ -141,8 +141,9 @@ def why_not_json(state: dict[str, Any]) -> str:
             field = _not_finite(value)
             if field is not None:
                 kind, _, name = key.partition("/")
-                what = " ".join(word for word in (kind.lower(), f"'{name}'" if name else "") if word)
-                return f"{what}{', evaluated,' if part == 'evaluated' else ''} holds a number that is not finite (NaN or infinity), at '{field}'"
+                what = f"{kind.lower()} '{name}'" if name else kind
+                when = ", evaluated," if part == "evaluated" else ""
+                return f"{what}{when} holds a number that is not finite (NaN or infinity), at '{field}'"
     return ""
 
 

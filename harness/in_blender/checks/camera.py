@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 from mathutils.bvhtree import BVHTree
 
 from harness.in_blender.checks.mesh_arrays import MeshArrays
-from harness.in_blender.checks.opened import HOLDOUT, OpenedScene, Part, Unmeasurable
+from harness.in_blender.checks.opened import GEOMETRY, HOLDOUT, OpenedScene, Part, Unmeasurable
 from harness.in_blender.checks.outline import clipped_hull_area
 from harness.in_blender.checks.see_through import looks_of
 from harness.in_blender.checks.solids import Solid, contains_point
@@ -90,9 +90,19 @@ def visible_from_camera(opened: OpenedScene, o: bpy.types.Object, parameters: di
 
 def _why_unseen(opened: OpenedScene, o: bpy.types.Object, include_instances: bool) -> str:
     """Why no camera sees anything of it, or ''."""
-    parts = [p for p in opened.parts() if p.owner == o.name_full and (include_instances or not p.is_instance)]
-    reasons = [p.unseen or (_CLEAR if len(p.looks) and not (p.looks == "solid").any() else "") for p in parts]
-    return opened.unseen(o) or (reasons[0] if reasons and all(reasons) else "")
+    if why := opened.unseen(o):
+        return why
+    reasons: list[str] = []
+    if o.type in GEOMETRY and len(opened.mesh(o).points):
+        reasons.append(_why_clear(looks_of(opened.evaluated(o), opened.mesh(o).materials)))
+    if include_instances:
+        parts = [part for part in opened.parts() if part.is_instance and part.owner == o.name_full]
+        reasons += [part.unseen or _why_clear(part.looks) for part in parts]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _why_clear(looks: np.ndarray) -> str:
+    return "" if not len(looks) or (looks == "solid").any() else _CLEAR
 
 
 def camera_not_inside(opened: OpenedScene, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +154,8 @@ def project(opened: OpenedScene, points: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def samples(mesh: MeshArrays, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points on the surface spread by area, their outward normals, and the face of each; the same in every run (Halton sequence)."""
+    """Points on the surface spread by area, their outward normals, and the face of each; the same in every run (a
+    Halton sequence)."""
     crosses = mesh.triangle_crosses
     areas = np.linalg.norm(crosses, axis=1)
     if not len(areas) or areas.sum() <= 0:

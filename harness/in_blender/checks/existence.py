@@ -22,7 +22,7 @@ def object_exists(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str
 
 def _is_nothing(opened: OpenedScene, o: bpy.types.Object) -> bool:
     """Scaled to a point for good: what is animated or constrained may grow in another frame."""
-    if np.abs(np.array(o.evaluated_get(opened.graph).matrix_world)[:3, :3]).max() > 0:  # True for NaN is not wanted
+    if np.array(o.evaluated_get(opened.graph).matrix_world)[:3, :3].any():
         return False
     chain = [o]
     while chain[-1].parent is not None and len(chain) < _MAX_NAMES:

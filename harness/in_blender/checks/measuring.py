@@ -30,9 +30,8 @@ def measure_all(opened: OpenedScene, request: list[dict[str, Any]], pipe: Result
     signal.signal(signal.SIGALRM, _too_long)
     too_slow: set[str] = set()
     for changes_scene, as_rendered in ((False, False), (False, True), (True, False)):
-        asked = [
-            c for c in request if (bool(c["changes_scene"]), bool(c["as_rendered"])) == (changes_scene, as_rendered)
-        ]
+        phase = (changes_scene, as_rendered)
+        asked = [check for check in request if (check["changes_scene"], check["as_rendered"]) == phase]
         at: dict[int, list[dict[str, Any]]] = {}
         if asked:
             opened.show_as_rendered(as_rendered)

@@ -59,15 +59,12 @@ class OpenedScene:
 
     def show_as_rendered(self, wanted: bool) -> None:
         """Evaluate from now on what a final render would, or again what viewports show."""
-        if wanted and self._back is None:
+        back, self._back = self._back, None
+        if back:
+            back()
+        if wanted:
             self._back = evaluate_as_rendered(self.view_layer.objects)
-            is_changed = self._back is not None
-        else:
-            is_changed = self._back is not None and not wanted
-            if self._back is not None and is_changed:
-                self._back()
-                self._back = None
-        if is_changed:
+        if back or self._back:
             self._reached = None
             self.refresh()
 

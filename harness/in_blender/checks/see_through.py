@@ -1,6 +1,5 @@
 """Which faces a renderer leaves out, by their material: the simple cases, where nothing but constants decide."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -25,8 +24,8 @@ def materials_of(evaluated: Any) -> list[Any]:
 
 def looks_of(evaluated: Any, indexes: np.ndarray) -> np.ndarray:
     """The look of each face (`solid`, `clear`, `hole`), given the material index of each."""
-    looks = [look_of(material) for material in materials_of(evaluated)] or ["solid"]
-    return np.array(looks)[np.clip(indexes, 0, len(looks) - 1)]  # beyond the last slot counts the last
+    looks = np.array([look_of(material) for material in materials_of(evaluated)] or ["solid"])
+    return np.asarray(looks[np.clip(indexes, 0, len(looks) - 1)])  # beyond the last slot counts the last
 
 
 def look_of(material: Any) -> Look:
@@ -69,7 +68,5 @@ def _constant(socket: Any, stack: tuple[Any, ...]) -> Any:
     node, end, _ = source(socket, stack)
     if node is not None and node.bl_idname not in _CONSTANTS:
         return None
-    value = getattr(end, "default_value", None)
-    if isinstance(value, Sequence) or hasattr(value, "__len__"):
-        return list(value)[:3]
-    return value
+    value: Any = getattr(end, "default_value", None)
+    return list(value)[:3] if hasattr(value, "__len__") else value
