@@ -124,7 +124,7 @@ CASES = [
     Case("lights", "light", {"light": "SPOT", "max": 0}, "pass"),
     Case("unlit", "light", {"min": 2, "max": 2}, "pass"),
     Case("unlit", "light", {"min_energy": 0.1, "min": 1, "max": 1}, "pass"),  # a black light gives nothing
-    Case("unlit", "light", {"min_energy": 60}, "fail", "0 lights are as wanted, of 2"),
+    Case("unlit", "light", {"min_energy": 60, "min": 1}, "fail", "0 lights are as wanted, of 2"),
     Case("lights", "light", {"target": {"glob": "*"}, "max": 9}, "unknown", "no light"),
     on("lights", "light_aims_at", "Key", "pass", at="Subject"),
     on("lights", "light_aims_at", "Fill", "fail", "90°", at="Subject"),

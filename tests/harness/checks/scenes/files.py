@@ -1,7 +1,7 @@
 """Scenes whose files are the matter: render settings, external files, orphans, embedded code, hostile ones."""
 
-import os
 import shutil
+from pathlib import Path
 
 import bpy
 
@@ -103,7 +103,7 @@ def linked() -> None:
 
 
 def lost() -> None:
-    """Links from a library that is deleted before the file is saved and opened again; `Borrower` has its mesh from it."""
+    """Links from a library that is not there any more when the file is opened; `Borrower` has its mesh from it."""
     shutil.copyfile("library.blend", "lost_library.blend")
     with bpy.data.libraries.load("lost_library.blend", link=True) as (_, wanted):
         wanted.objects = ["Lent"]
@@ -111,7 +111,7 @@ def lost() -> None:
     bpy.context.scene.collection.objects.link(lent)
     add("Borrower", lent.data)
     bpy.data.libraries[0].filepath = "//lost_library.blend"
-    os.unlink("lost_library.blend")
+    Path("lost_library.blend").unlink()
 
 
 def dense() -> None:
