@@ -1,5 +1,6 @@
 """What is wrong with a file that a user wrote: every fault with its file, place, value and what is allowed there."""
 
+import errno
 import json
 import types
 import typing
@@ -58,8 +59,7 @@ def read_yaml(path: Path) -> Any:
     try:
         text = read_input(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
+        raise _unreadable(path, error) from error
     try:
         return yaml.load(text, Loader=_StrictLoader)
     except yaml.YAMLError as error:
@@ -77,10 +77,16 @@ def read_json(path: Path, max_bytes: int) -> Any:
     try:
         return json.loads(read_input(path, max_bytes), object_pairs_hook=without_doubles)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
+        raise _unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise bad_input(f"not valid JSON ({error})", file=str(path)) from error
+
+
+def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> BadInput:
+    if isinstance(error, UnicodeDecodeError):
+        return bad_input("cannot be read (not UTF-8 text)", file=str(path))
+    what = f"is {error.strerror}" if error.errno == errno.EFBIG else f"cannot be read ({error.strerror})"
+    return bad_input(what, file=str(path))
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ _INSIDE = "/checked/scene.blend"
 _MAX_STARTS = 3
 _STATE_SECONDS = 90.0
 """That reading the scene state may take: what is drawn after it keeps its time."""
+_STATE_MB = 48
+"""Of its message, below `Limits.result_mb`: what is said before and after it has room too."""
 _ITS_PLACE = re.compile(r"""(?:(?:blend )?file )?["']?[^ "']*/scene\.blend["']?""")
 
 
@@ -118,7 +120,7 @@ def request_of(
         for declared in checks
     ]
     drawing = renders.model_dump(mode="json") if renders else None
-    asks_state = {"state": state, "state_seconds": _STATE_SECONDS}
+    asks_state = {"state": state, "state_seconds": _STATE_SECONDS, "state_mb": _STATE_MB}
     return {"seconds": seconds, "checks": asked, **asks_state, "renders": drawing}
 
 

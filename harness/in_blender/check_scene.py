@@ -3,10 +3,10 @@
     python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE         (cwd: an empty folder for raw renders)
 
 The request is JSON: `seconds` for each check and frame; `checks`, a list of `{id, type, parameters, frames,
-changes_scene, as_rendered}`; `state`, whether the canonical scene state is wanted; `state_seconds` for it; `renders`,
-what to draw, or null. The file was made by untrusted code and is opened with its scripts off, anew for each part: none
-sees what another did. Messages: `opened` (version, what the file brings along), one `measured` a check and frame,
-`checked`, `state` or `no_state`, those of `renders/draw.py`, `finished`.
+changes_scene, as_rendered}`; `state`, whether the canonical scene state is wanted, which may take `state_seconds` and
+have `state_mb`; `renders`, what to draw, or null. The file was made by untrusted code and is opened with its scripts
+off, anew for each part: none sees what another did. Messages: `opened` (version, what the file brings along), one
+`measured` a check and frame, `checked`, `state` or `no_state`, those of `renders/draw.py`, `finished`.
 No opinion here: the verdicts are given outside.
 """
 
@@ -49,7 +49,7 @@ def main() -> None:
     if request["state"]:  # after the verdicts: a scene of very many objects takes minutes
         if request["checks"]:
             _open(pipe, scene_file)
-        _send_state(pipe, request["state_seconds"])
+        _send_state(pipe, request["state_seconds"], request["state_mb"])
     if request["renders"]:
         _open(pipe, scene_file)
         from harness.in_blender.renders.draw import draw_renders
@@ -76,7 +76,7 @@ def _unread(error: Exception) -> str:
     return f"what it holds cannot be read ({type(error).__name__}: {error})"[:_MAX_ERROR]
 
 
-def _send_state(pipe: ResultPipe, seconds: float) -> None:
+def _send_state(pipe: ResultPipe, seconds: float, max_mb: int) -> None:
     """The canonical state, or why it cannot be read."""
     from harness.in_blender.checks.measuring import TooLong
     from harness.in_blender.scene_state import scene_state, why_not_json
@@ -94,7 +94,10 @@ def _send_state(pipe: ResultPipe, seconds: float) -> None:
         pipe.send("no_state", why=why[:_MAX_ERROR])
     else:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        pipe.write(line)
+        if len(line) > max_mb << 20:
+            pipe.send("no_state", why=f"it has {len(line) >> 20} MiB; the most that is read is {max_mb} MiB")
+        else:
+            pipe.write(line)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 

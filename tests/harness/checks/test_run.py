@@ -39,9 +39,9 @@ def check(file: Path, checks: list[DeclaredCheck] | None = None, limits: Limits 
     return run_checks(file, checks or SIMPLE, HarnessSettings(), limits)
 
 
-def messages_of(file: Path, checks: list[DeclaredCheck], state_seconds: float) -> list[dict[str, Any]]:
-    """What Blender says of a file, whose state it may read for so long."""
-    request = request_of(checks, state=True) | {"state_seconds": state_seconds}
+def messages_of(file: Path, checks: list[DeclaredCheck], limit: dict[str, float]) -> list[dict[str, Any]]:
+    """What Blender says of a file, with another limit of its state."""
+    request = request_of(checks, state=True) | limit
     with private_folder("checked") as folder, private_folder("raw") as raw:
         _copy(file, folder / "scene.blend")
         return list(_start(folder / "scene.blend", request, HarnessSettings(), LIMITS, raw).messages)
@@ -250,8 +250,9 @@ def test_verdicts_are_out_before_the_state_is_read(judge: Judge) -> None:
     looked = examine(judge.folder / "many.blend", Wanted(tuple(checks), state=True), HarnessSettings())
     assert [c.outcome for c in looked.report.checks] == ["pass", "pass"]
     assert looked.state is not None
-    kinds = [message["kind"] for message in messages_of(judge.folder / "many.blend", checks, 0.05)]
-    assert kinds.index("checked") < kinds.index("no_state") < kinds.index("finished")
+    for limit in ({"state_seconds": 0.05}, {"state_mb": 0}):
+        kinds = [message["kind"] for message in messages_of(judge.folder / "many.blend", checks, limit)]
+        assert kinds.index("checked") < kinds.index("no_state") < kinds.index("finished")
 
 
 def test_a_number_that_is_not_finite_is_told_with_its_object(judge: Judge) -> None:
