@@ -74,7 +74,9 @@ def replay_scene(
         looked = examine(made.saved, Wanted(state=True), settings)
     n_starts = made.n_starts + looked.report.n_starts
     if looked.state is None:
-        why = _whose(looked.why_no_state, "the scene that it makes")
+        made_scene = "the scene that it makes"
+        why = _whose(looked.why_no_state, made_scene)
+        why = why if made_scene in why else f"{made_scene}: {why}"
         return Replayed(failed.file(why), n_starts)
     compared = compare_states(recorded, looked.state)
     step, note = first_different_step(episode) if compared.verdict == "differs" else (None, "")
@@ -91,7 +93,7 @@ def replay_scene(
 
 
 def _whose(why_no_state: str, scene: str) -> str:
-    """With the scene in it whose state is meant; what is said of a file names it already."""
+    """With the scene in it whose state is meant. What is said of a file stays as it is."""
     return why_no_state.replace("its scene state", f"the state of {scene}", 1)
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,9 @@ def check(file: Path, checks: list[DeclaredCheck] | None = None, limits: Limits 
     return run_checks(file, checks or SIMPLE, HarnessSettings(), limits)
 
 
-def messages_of(file: Path, checks: list[DeclaredCheck], limit: dict[str, float]) -> list[dict[str, Any]]:
+def messages_of(file: Path, checks: list[DeclaredCheck], limit: Mapping[str, float]) -> list[dict[str, Any]]:
     """What Blender says of a file, with another limit of its state."""
-    request = request_of(checks, state=True) | limit
+    request = {**request_of(checks, state=True), **limit}
     with private_folder("checked") as folder, private_folder("raw") as raw:
         _copy(file, folder / "scene.blend")
         return list(_start(folder / "scene.blend", request, HarnessSettings(), LIMITS, raw).messages)
@@ -214,8 +214,11 @@ def test_a_blender_that_dies_takes_one_check_along(judge: Judge) -> None:
         gn_responds={"target": "Scatter", "socket": "Density", "to": 100_000_000, "metric": "instances"},
         modifier_effective={"target": "Scatter"},
     )
-    report = check(judge.folder / "gn.blend", checks, Limits(timeout_seconds=100, memory_mb=900))
+    limits = Limits(timeout_seconds=100, memory_mb=900)
+    looked = examine(judge.folder / "gn.blend", Wanted(tuple(checks), state=True), HarnessSettings(), limits)
+    report = looked.report
     assert report.error == ""
+    assert looked.state is not None  # it comes after the checks, so from the second Blender
     assert [c.outcome for c in report.checks] == ["pass", "pass", "unknown", "pass"]
     assert "limit of memory" in report.checks[2].message
     assert report.n_starts == 2
