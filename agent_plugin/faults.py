@@ -1,5 +1,6 @@
 """What is wrong with a file that a user wrote: every fault with its file, place, value and what is allowed there."""
 
+import errno
 import json
 import types
 import typing
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from agent_plugin.input_file import read_input
 from recorder.config_secrets import is_secret_setting, without_secrets
 from recorder.redaction import KEY_SHAPES, REMOVED
 
@@ -52,12 +54,12 @@ def faults_of(error: ValidationError, model: type[BaseModel], *, file: str, plac
 
 
 def read_yaml(path: Path) -> Any:
-    """The content of a YAML file. Raises BadInput for a file that is missing, not YAML, or names a key twice."""
+    """The content of a YAML file. Raises BadInput for one that is missing, no plain file, no YAML, or names a key
+    twice."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_input(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
+        raise _unreadable(path, error) from error
     try:
         return yaml.load(text, Loader=_StrictLoader)
     except yaml.YAMLError as error:
@@ -70,16 +72,21 @@ def read_yaml(path: Path) -> Any:
 
 
 def read_json(path: Path, max_bytes: int) -> Any:
-    """The content of a JSON file. Raises BadInput if it cannot be read, is too large, no JSON, or names a key twice."""
+    """The content of a JSON file. Raises BadInput for one that is missing, no plain file, too large, no JSON, or names
+    a key twice."""
     try:
-        if path.stat().st_size > max_bytes:
-            raise bad_input(f"is larger than {max_bytes >> 20} MiB", file=str(path))
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=without_doubles)
+        return json.loads(read_input(path, max_bytes), object_pairs_hook=without_doubles)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise bad_input(f"cannot be read ({reason})", file=str(path)) from error
+        raise _unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise bad_input(f"not valid JSON ({error})", file=str(path)) from error
+
+
+def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> BadInput:
+    if isinstance(error, UnicodeDecodeError):
+        return bad_input("cannot be read (not UTF-8 text)", file=str(path))
+    what = f"is {error.strerror}" if error.errno == errno.EFBIG else f"cannot be read ({error.strerror})"
+    return bad_input(what, file=str(path))
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

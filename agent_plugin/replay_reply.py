@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from agent_plugin.agent import action_record
 from agent_plugin.faults import bad_input
 from agent_plugin.finals import DELIVERABLE
+from agent_plugin.input_file import read_input
 from agent_plugin.recorded_episode import RecordedEpisode, argument_of
 from agent_plugin.tools import parse_call, tools_for
 from harness.errors import HarnessError
@@ -63,7 +64,7 @@ def edited_reply(episode: RecordedEpisode, step: Step, file: Path) -> Reply:
     Raises BadInput for a file that cannot be that.
     """
     try:
-        code = file.read_text(encoding="utf-8")
+        code = read_input(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise bad_input(f"cannot be read ({reason})", file=str(file)) from error

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_plugin.input_file import read_input
 from agent_plugin.places import CONFIGS_DIR
 
 PROVIDER = "scripted"
@@ -70,10 +71,10 @@ def scripted_model(model_name: str) -> ScriptedFile:
 def load_scripted(path: Path) -> ScriptedFile:
     """Raises ValueError, one line, when the file is missing or not valid."""
     try:
-        return ScriptedFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return ScriptedFile.model_validate(yaml.safe_load(read_input(path)))
     except OSError as error:
         raise ValueError(f"No scripted model at '{path}' ({error.strerror}). Shipped: {_shipped()}.") from error
-    except (yaml.YAMLError, ValidationError) as error:
+    except (yaml.YAMLError, ValidationError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {error}") from error
 
 

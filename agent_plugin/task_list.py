@@ -1,5 +1,6 @@
 """Reads task lists: YAML, JSON lines, or a folder of task folders. Every fault of a list is found in one go."""
 
+import codecs
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 
 from agent_plugin.faults import BadInput, Fault, bad_input, faults_of, read_yaml, without_doubles
 from agent_plugin.hidden_files import HiddenFiles
+from agent_plugin.input_file import open_input
 from agent_plugin.tasks import HIDDEN, TAKEN_NAMES, Task
 from harness.settings import HarnessSettings
 
@@ -130,20 +132,20 @@ def _folder_tasks(path: Path) -> Iterator[_Raw]:
 
 def _json_lines(path: Path) -> Iterator[_Raw]:
     try:
-        file = path.open("rb")
+        file = open_input(path)
     except OSError as error:
-        raise bad_input(f"cannot be read ({error})", file=str(path)) from error
+        raise bad_input(f"cannot be read ({error.strerror})", file=str(path)) from error
     offset = 0
     with file:
         for number, line in enumerate(file, start=1):  # by line feeds alone: a string may hold other ends of line
-            if line.strip():
+            if line.strip() not in (b"", codecs.BOM_UTF8):
                 yield _json_line(path, number, line, offset)
             offset += len(line)
 
 
 def read_line(path: Path, number: int, offset: int, base: HarnessSettings | None = None) -> Task:
     """The task of a line of a JSONL file, of which it is known where it begins. Raises BadInput."""
-    with path.open("rb") as file:
+    with open_input(path) as file:
         file.seek(offset)
         raw = _json_line(path, number, file.readline(), offset)
     task, faults = _Examiner(base or HarnessSettings())(raw)
@@ -156,7 +158,7 @@ def _json_line(path: Path, number: int, line: bytes, offset: int) -> _Raw:
     """The entry of one line of a JSONL file."""
     where, value = f"{path}:{number}", None
     try:
-        value = _DECODER.decode(line.decode("utf-8").rstrip("\r\n"))
+        value = _DECODER.decode(line.decode("utf-8" if offset else "utf-8-sig").rstrip("\r\n"))
     except UnicodeDecodeError:
         value = bad_input("not UTF-8 text", file=where)
     except (ValueError, RecursionError) as error:

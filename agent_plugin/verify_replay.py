@@ -60,7 +60,7 @@ def replay_scene(
     settings = episode.environment.harness
     failed = _Failed("scene", about, level_in_force(settings).name, redactor)
     if recorded is None:
-        return Replayed(failed.file(why_none), 0)
+        return Replayed(failed.file(_whose(why_none, "the saved scene")), 0)
     try:
         script = read_plain(episode.paths.root, SCRIPT).decode("utf-8")
     except NotPlain as error:
@@ -74,7 +74,10 @@ def replay_scene(
         looked = examine(made.saved, Wanted(state=True), settings)
     n_starts = made.n_starts + looked.report.n_starts
     if looked.state is None:
-        return Replayed(failed.file(f"the scene that it makes: {looked.why_no_state}"), n_starts)
+        made_scene = "the scene that it makes"
+        why = _whose(looked.why_no_state, made_scene)
+        why = why if made_scene in why else f"{made_scene}: {why}"
+        return Replayed(failed.file(why), n_starts)
     compared = compare_states(recorded, looked.state)
     step, note = first_different_step(episode) if compared.verdict == "differs" else (None, "")
     file = ReplayDiffFile(
@@ -87,6 +90,11 @@ def replay_scene(
         isolation=failed.isolation,
     )
     return Replayed(file, n_starts + (compared.verdict == "differs"))
+
+
+def _whose(why_no_state: str, scene: str) -> str:
+    """With the scene in it whose state is meant. What is said of a file stays as it is."""
+    return why_no_state.replace("its scene state", f"the state of {scene}", 1)
 
 
 def first_different_step(episode: RecordedEpisode) -> tuple[int | None, str]:

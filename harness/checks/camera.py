@@ -66,12 +66,16 @@ class FrameRow(Row):
     share_behind: Share
     fill: float | None
     """Share of the picture that its outline covers; None where part of it is behind the camera or clipped."""
+    unseen: Name = ""
+    """Why no camera sees anything of it, or ''."""
 
 
 class InFrame(CheckType[FrameRow], AtFrame):
-    """The evaluated vertices of each target object project into the picture."""
+    """The evaluated vertices of each target object, as a final render has them, project into the picture; the camera
+    may see it at all."""
 
     name: ClassVar[str] = "in_frame"
+    as_rendered: ClassVar[bool] = True
     group: ClassVar[str] = "camera and visibility"
     row: ClassVar[type[Row]] = FrameRow
     target: Selector
@@ -83,6 +87,8 @@ class InFrame(CheckType[FrameRow], AtFrame):
     """With what it instances."""
 
     def judge_row(self, row: FrameRow) -> Finding:
+        if row.unseen:
+            return failed(f"No camera sees '{row.object}': {row.unseen}", 0.0)
         text = f"{number(100 * row.share_inside)} % of the vertices of '{row.object}' are in the picture"
         if row.share_behind:
             text += f", {number(100 * row.share_behind)} % behind the camera or clipped"
@@ -93,6 +99,7 @@ class FrameFill(CheckType[FrameRow], AtFrame):
     """The outline of each target object (the convex hull of its projected vertices) covers a share of the picture."""
 
     name: ClassVar[str] = "frame_fill"
+    as_rendered: ClassVar[bool] = True
     group: ClassVar[str] = "camera and visibility"
     row: ClassVar[type[Row]] = FrameRow
     target: Selector
@@ -109,6 +116,8 @@ class FrameFill(CheckType[FrameRow], AtFrame):
         return self
 
     def judge_row(self, row: FrameRow) -> Finding:
+        if row.unseen:
+            return failed(f"No camera sees '{row.object}': {row.unseen}", 0.0)
         if row.fill is None:
             return unsure(f"Part of '{row.object}' lies behind the camera or is clipped, so that it has no outline")
         text = f"'{row.object}' covers {number(100 * row.fill)} % of the picture"
@@ -125,13 +134,17 @@ class VisibleRow(Row):
     n_visible: Count
     blocker: Name
     """What hides it most often, or ''."""
+    unseen: Name = ""
+    """Why no camera sees anything of it, or ''."""
 
 
 class VisibleFromCamera(CheckType[VisibleRow], AtFrame):
     """The camera sees each target object: of points on its surface that face the camera and lie in the picture, a share
-    is hit first by a ray. Glass hides what is behind it; objects that are not rendered do not."""
+    is hit first by a ray. Glass hides what is behind it; what a final render would not show is not seen and hides
+    nothing: objects and modifiers that are off in renders, fully transparent materials, what is off for cameras."""
 
     name: ClassVar[str] = "visible_from_camera"
+    as_rendered: ClassVar[bool] = True
     group: ClassVar[str] = "camera and visibility"
     row: ClassVar[type[Row]] = VisibleRow
     target: Selector
@@ -143,6 +156,8 @@ class VisibleFromCamera(CheckType[VisibleRow], AtFrame):
     """Least share of all its points that lie in the picture."""
 
     def judge_row(self, row: VisibleRow) -> Finding:
+        if row.unseen:
+            return failed(f"No camera sees '{row.object}': {row.unseen}", 0.0)
         in_frame = row.n_in_frame / row.n_samples if row.n_samples else 0.0
         if in_frame < self.min_in_frame or not row.n_facing:
             return failed(f"Only {number(100 * in_frame)} % of '{row.object}' lies in the picture", 0.0)
@@ -167,6 +182,7 @@ class CameraNotInside(CheckType[InsideRow], AtFrame):
     """The camera is inside no closed object, and no surface is nearer than its near clipping distance."""
 
     name: ClassVar[str] = "camera_not_inside"
+    as_rendered: ClassVar[bool] = True
     group: ClassVar[str] = "camera and visibility"
     row: ClassVar[type[Row]] = InsideRow
     ignore: tuple[str, ...] = ()

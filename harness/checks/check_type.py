@@ -66,6 +66,8 @@ class CheckType(Parameters, Generic[R]):
     group: ClassVar[str]
     row: ClassVar[type[Row]]
     changes_scene: ClassVar[bool] = False
+    as_rendered: ClassVar[bool] = False
+    """Measured on what a final render evaluates, where viewports show other geometry."""
     """It tries something out in the opened copy: measured after all those that only look."""
 
     def frames(self) -> list[int] | dict[str, int | None]:

@@ -6,17 +6,21 @@ from pydantic import Field
 
 from harness.checks.check_type import AtFrame, CheckType, Count, CountBounds, Measured, Parameters, Row, wanted
 from harness.checks.selectors import ObjectType, Selector
-from harness.checks.verdict import Finding, Name, Spot, Verdict, finding, names, passed, plural
+from harness.checks.verdict import Finding, Name, Spot, Verdict, failed, finding, names, passed, plural
 
 
 class NamedRow(Row):
     """An object that is there."""
 
     type: Name
+    problem: Name = ""
+    """Why there is nothing of it to see, or ''."""
 
 
 class ObjectExists(CheckType[NamedRow], Parameters):
-    """An object that the target means is in the scene and shown; `target.min` and `target.max` say how many."""
+    """An object that the target means is in the scene and shown; `target.min` and `target.max` say how many. What
+    stands for an object of a missing library is not there, and a surface that is scaled to nothing (and not animated)
+    is not shown."""
 
     name: ClassVar[str] = "object_exists"
     group: ClassVar[str] = "existence"
@@ -24,7 +28,8 @@ class ObjectExists(CheckType[NamedRow], Parameters):
     target: Selector
 
     def judge_row(self, row: NamedRow) -> Finding:
-        return passed(f"'{row.object}' is in the scene ({row.type})", row.type)
+        text = f"'{row.object}' is in the scene ({row.type})"
+        return failed(f"{text}, but {row.problem}", row.type) if row.problem else passed(text, row.type)
 
 
 class CountRow(Row):

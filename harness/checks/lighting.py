@@ -35,10 +35,15 @@ class LightRow(Row):
     color: Vector
     has_shadow: bool
 
+    @property
+    def given(self) -> float:
+        """What it gives in its strongest channel: a black light gives nothing, whatever its energy."""
+        return self.energy * max(self.color)
+
 
 class Light(CheckType[LightRow], AtFrame, CountBounds):
     """The number of shown lights that are as wanted lies within bounds. Energy is in watts, of a sun in watts a square
-    metre; meshes that emit light are none."""
+    metre, times the strongest channel of the colour; meshes that emit light are none."""
 
     name: ClassVar[str] = "light"
     group: ClassVar[str] = "lights and world"
@@ -65,15 +70,15 @@ class Light(CheckType[LightRow], AtFrame, CountBounds):
         return Verdict(
             outcome="pass" if self.holds(len(good)) else "fail",
             message=f"{text}; wanted: {wanted(self.min, self.max)}.",
-            measured=[{"light": r.object, "type": r.type, "energy": r.energy} for r in measured.rows[:20]],
+            measured=[{"light": r.object, "type": r.type, "energy": r.given} for r in measured.rows[:20]],
             evidence=[Spot(object=row.object) for row in measured.rows[:20]],
         )
 
     def _is_wanted(self, row: LightRow) -> bool:
         return (
             self.light in (None, row.type)
-            and (self.min_energy is None or row.energy >= self.min_energy)
-            and (self.max_energy is None or row.energy <= self.max_energy)
+            and (self.min_energy is None or row.given >= self.min_energy)
+            and (self.max_energy is None or row.given <= self.max_energy)
             and (self.shadow in (None, row.has_shadow))
             and _is_near(row.color, self.color, self.tolerance)
         )

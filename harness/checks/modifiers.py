@@ -109,6 +109,9 @@ class Effect(Record):
     name: Name
     type: Name
     is_on: bool
+    """In viewports."""
+    is_rendered: bool
+    """On in renders."""
     changes: Annotated[list[Name], Field(max_length=10)]
     """What of the geometry: vertices, faces, positions, materials, uvs, shading, instances."""
     is_visible_kind: bool
@@ -122,8 +125,9 @@ class EffectRow(Row):
 
 
 class ModifierEffective(CheckType[EffectRow], AtFrame):
-    """Turning the modifier off changes the evaluated geometry: no boolean without an object, no bevel of width 0, no
-    array of one. Each modifier of the type is tried alone, in the opened copy."""
+    """The modifier is on in renders, and turning it off changes the evaluated geometry: no
+    boolean without an object, no bevel of width 0, no array of one. Each modifier of the type is tried alone, in the
+    opened copy."""
 
     name: ClassVar[str] = "modifier_effective"
     group: ClassVar[str] = "modifiers"
@@ -138,6 +142,9 @@ class ModifierEffective(CheckType[EffectRow], AtFrame):
         if not row.effects:
             return failed(f"'{row.object}' has no {what}", [])
         measured = {effect.name: list(effect.changes) for effect in row.effects}
+        unrendered = next((effect for effect in row.effects if not effect.is_rendered), None)
+        if unrendered:
+            return failed(f"{unrendered.type} '{unrendered.name}' of '{row.object}' is turned off in renders", measured)
         idle = [effect for effect in row.effects if not effect.changes]
         if [effect for effect in idle if effect.is_visible_kind or not effect.is_on]:
             off = "; it is turned off" if not idle[0].is_on else ""

@@ -20,7 +20,10 @@ _DEFAULT_NAMES = re.compile(
 
 
 class NameRow(Row):
-    """A selected object."""
+    """Whether the name matches. Blender's side tries it: an expression may take for ever, and only there time is
+    limited."""
+
+    is_match: bool
 
 
 class NamePattern(CheckType[NameRow]):
@@ -44,9 +47,8 @@ class NamePattern(CheckType[NameRow]):
         return value
 
     def judge_row(self, row: NameRow) -> Finding:
-        is_good = re.fullmatch(self.regex, row.object) is not None
-        words = "matches" if is_good else "does not match"
-        return finding(is_good, f"The name '{row.object}' {words} '{self.regex}'", row.object)
+        words = "matches" if row.is_match else "does not match"
+        return finding(row.is_match, f"The name '{row.object}' {words} '{self.regex}'", row.object)
 
 
 Named = Literal["objects", "meshes", "materials", "collections"]

@@ -23,6 +23,10 @@ from harness.state_diff import parse_state
 
 _INSIDE = "/checked/scene.blend"
 _MAX_STARTS = 3
+_STATE_SECONDS = 90.0
+"""That reading the scene state may take: what is drawn after it keeps its time."""
+_STATE_MB = 48
+"""Of its message, below `Limits.result_mb`: what is said before and after it has room too."""
 _ITS_PLACE = re.compile(r"""(?:(?:blend )?file )?["']?[^ "']*/scene\.blend["']?""")
 
 
@@ -63,18 +67,22 @@ class OpenedFile:
 def open_file(copy: Path, wanted: Wanted, settings: HarnessSettings, limits: Limits, raw: Path) -> OpenedFile:
     """Find out all that is wanted. Where Blender itself dies of a check, another Blender measures those that are left.
 
+    What comes after the checks (state, pictures) gets another Blender too where the first did not come so far.
     `copy` lies alone in a folder of ours, and the sandbox may read it. Raw pictures come into the empty folder `raw`.
     """
     opened, left = OpenedFile(), list(wanted.checks)
-    while opened.n_starts == 0 or (left and opened.n_starts < _MAX_STARTS):
-        wants_state = wanted.state and opened.state is None
-        request = request_of(left, wanted.seconds, state=wants_state, renders=wanted.renders)
+    wants_more, is_over = wanted.state or wanted.renders is not None, False
+    while opened.n_starts == 0 or ((left or (wants_more and not is_over)) and opened.n_starts < _MAX_STARTS):
+        request = request_of(left, wanted.seconds, state=wanted.state, renders=wanted.renders)
         run = _start(copy, request, settings, limits, raw)
         opened.n_starts += 1
         opened.isolation = run.level
         opened.facts = opened.facts or _facts(run.message("opened"))
-        opened.reason = _why_stopped(run, limits, "checked") if run.message("opened") else _why_not_opened(run, limits)
-        if wants_state:
+        is_over = run.message("checked") is not None or run.message("opened") is None
+        if left or not opened.reason:
+            stopped = _why_stopped(run, limits, "checked")
+            opened.reason = stopped if run.message("opened") else _why_not_opened(run, limits)
+        if wanted.state:
             opened.state, opened.why_no_state = _state(run, limits)
         opened.drawn = tuple(m for m in run.messages if m["kind"].startswith("render"))
         opened.why_not_drawn = why_stopped(run, limits)
@@ -84,10 +92,11 @@ def open_file(copy: Path, wanted: Wanted, settings: HarnessSettings, limits: Lim
         for message in measured:
             if message.get("id") not in unfinished:
                 opened.messages.setdefault(str(message.get("id")), []).append(message)
-        if culprit is None or run.exit.stopped_by == "timeout":
+        if culprit is None:
             break
         opened.culprits[culprit] = opened.reason
-        left = [check for check in left if check.id in unfinished and check.id != culprit]
+        is_late = run.exit.stopped_by == "timeout"  # of checks there were enough
+        left = [] if is_late else [check for check in left if check.id in unfinished and check.id != culprit]
     return opened
 
 
@@ -106,11 +115,13 @@ def request_of(
             "parameters": declared.check.model_dump(mode="json"),
             "frames": declared.check.frames(),
             "changes_scene": declared.check.changes_scene,
+            "as_rendered": declared.check.as_rendered,
         }
         for declared in checks
     ]
     drawing = renders.model_dump(mode="json") if renders else None
-    return {"seconds": seconds, "checks": asked, "state": state, "renders": drawing}
+    asks_state = {"state": state, "state_seconds": _STATE_SECONDS, "state_mb": _STATE_MB}
+    return {"seconds": seconds, "checks": asked, **asks_state, "renders": drawing}
 
 
 def _start(copy: Path, request: dict[str, Any], settings: HarnessSettings, limits: Limits, raw: Path) -> BlenderRun:

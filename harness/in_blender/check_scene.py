@@ -3,14 +3,16 @@
     python -P -s check_scene.py RESULT_FD SCENE_FILE REQUEST_FILE         (cwd: an empty folder for raw renders)
 
 The request is JSON: `seconds` for each check and frame; `checks`, a list of `{id, type, parameters, frames,
-changes_scene}`; `state`, whether the canonical scene state is wanted; `renders`, what to draw, or null. The file was
-made by untrusted code and is opened with its scripts off, anew for each part: none sees what another did.
-Messages: `opened` (version, what the file brings along), `state`, one `measured` a check and frame, `checked`, those of
-`renders/draw.py`, `finished`. No opinion here: the verdicts are given outside.
+changes_scene, as_rendered}`; `state`, whether the canonical scene state is wanted, which may take `state_seconds` and
+have `state_mb`; `renders`, what to draw, or null. The file was made by untrusted code and is opened with its scripts
+off, anew for each part: none sees what another did. Messages: `opened` (version, what the file brings along), one
+`measured` a check and frame, `checked`, `state` or `no_state`, those of `renders/draw.py`, `finished`.
+No opinion here: the verdicts are given outside.
 """
 
 import json
 import os
+import signal
 import sys
 import time
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from harness.in_blender.opening import NotOpened, open_untrusted
-from harness.in_blender.result_pipe import ResultPipe
+from harness.in_blender.result_pipe import ResultPipe, encode
 
 _MAX_ERROR = 500
 
@@ -42,13 +44,12 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - a damaged file: told as such, in one line
         _end(pipe, "unreadable", why=_unread(error))
     pipe.send("opened", seconds=time.perf_counter() - begun, **facts)
-    if request["state"]:
-        _send_state(pipe)
-        if request["checks"]:
-            _open(pipe, scene_file)
-            opened = OpenedScene()
     measuring.measure_all(opened, request["checks"], pipe, request["seconds"])
     pipe.send("checked")
+    if request["state"]:  # after the verdicts: a scene of very many objects takes minutes
+        if request["checks"]:
+            _open(pipe, scene_file)
+        _send_state(pipe, request["state_seconds"], request["state_mb"])
     if request["renders"]:
         _open(pipe, scene_file)
         from harness.in_blender.renders.draw import draw_renders
@@ -75,14 +76,36 @@ def _unread(error: Exception) -> str:
     return f"what it holds cannot be read ({type(error).__name__}: {error})"[:_MAX_ERROR]
 
 
-def _send_state(pipe: ResultPipe) -> None:
+def _send_state(pipe: ResultPipe, seconds: float, max_mb: int) -> None:
     """The canonical state, or why it cannot be read."""
-    from harness.in_blender.scene_state import scene_state
+    from harness.in_blender.checks.measuring import TooLong
+    from harness.in_blender.scene_state import scene_state, why_not_json
 
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    state = None
     try:
-        pipe.send("state", state=scene_state())
-    except Exception as error:  # noqa: BLE001 - odd data must not keep the checks from being made
-        pipe.send("no_state", why=f"{type(error).__name__}: {error}"[:_MAX_ERROR])
+        state = scene_state()
+        line = encode("state", state=state)
+    except TooLong:
+        pipe.send("no_state", why=f"reading it takes more than {seconds:g} s: the scene holds too much")
+    except Exception as error:  # noqa: BLE001 - odd data must not keep the pictures from being drawn
+        why = (why_not_json(state) if state else "") or f"{type(error).__name__}: {error}"
+        pipe.send("no_state", why=why[:_MAX_ERROR])
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if len(line) > max_mb << 20:
+            pipe.send("no_state", why=f"it has {len(line) >> 20} MiB; the most that is read is {max_mb} MiB")
+        else:
+            pipe.write(line)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _too_long(*_: object) -> None:
+    from harness.in_blender.checks.measuring import TooLong
+
+    raise TooLong
 
 
 def _end(pipe: ResultPipe, kind: str, **content: Any) -> None:

@@ -12,7 +12,16 @@ class ResultPipe:
         os.set_inheritable(descriptor, False)
 
     def send(self, kind: str, **content: object) -> None:
-        line = json.dumps({"kind": kind, **content}, allow_nan=False, default=str) + "\n"
-        data = memoryview(line.encode(errors="backslashreplace"))
+        self.write(encode(kind, **content))
+
+    def write(self, line: bytes) -> None:
+        """Send an encoded message."""
+        data = memoryview(line)
         while data:
             data = data[os.write(self._descriptor, data) :]
+
+
+def encode(kind: str, **content: object) -> bytes:
+    """A message as one line. Raises ValueError for a number that is not finite."""
+    line = json.dumps({"kind": kind, **content}, allow_nan=False, default=str) + "\n"
+    return line.encode(errors="backslashreplace")

@@ -14,8 +14,9 @@ of a process that called `prepare()` once. Blender may print warnings on standar
 
 import hashlib
 import json
+import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -131,3 +132,29 @@ def _no_handlers() -> Iterator[None]:
     finally:
         for functions, contents in kept:
             functions[:] = contents
+
+
+def why_not_json(state: dict[str, Any]) -> str:
+    """Which thing of the state holds a number that JSON lacks, in words; '' where all are finite."""
+    for part in ("evaluated", "blocks"):
+        for key, value in state[part].items():
+            field = _not_finite(value)
+            if field is not None:
+                kind, _, name = key.partition("/")
+                what = f"{kind.lower()} '{name}'" if name else kind
+                when = ", evaluated," if part == "evaluated" else ""
+                return f"{what}{when} holds a number that is not finite (NaN or infinity), at '{field}'"
+    return ""
+
+
+def _not_finite(value: Any, path: str = "") -> str | None:
+    """Where in the value the first number is that is not finite."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else path
+    inner: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list | tuple):
+        inner = enumerate(value)
+    found = (_not_finite(item, f"{path}.{key}".lstrip(".")) for key, item in inner)
+    return next((place for place in found if place is not None), None)

@@ -1,12 +1,15 @@
 """What is wrong with a file is said in one line: file, place, value, what is allowed."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_plugin.faults import BadInput, Fault, faults_of, read_yaml
+from agent_plugin.faults import BadInput, Fault, faults_of, read_json, read_yaml
+from agent_plugin.scripted_file import load_scripted
+from agent_plugin.task_list import load_tasks
 
 
 class Inner(BaseModel):
@@ -99,6 +102,40 @@ def test_a_missing_file(tmp_path: Path) -> None:
     """It is named, with the system's reason."""
     with pytest.raises(BadInput, match=r"none\.yaml: cannot be read \(No such file"):
         read_yaml(tmp_path / "none.yaml")
+
+
+def test_only_plain_files_are_read(tmp_path: Path) -> None:
+    """A device never ends, and a pipe to which nobody writes keeps its reader waiting: both are refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, reason in ((Path("/dev/zero"), "not a plain file"), (tmp_path / "pipe", "not a plain file")):
+        for read in (read_yaml, lambda path: read_json(path, 1 << 20)):
+            with pytest.raises(BadInput, match=rf"cannot be read \({reason}\)"):
+                read(path)
+        with pytest.raises(ValueError, match="not a plain file"):
+            load_scripted(path)
+    with pytest.raises(BadInput, match="Is a directory"):
+        read_json(tmp_path, 1 << 20)
+    (tmp_path / "tasks.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match="not a plain file"):
+        load_tasks(tmp_path / "tasks.jsonl")
+
+
+def test_a_file_over_the_limit(tmp_path: Path) -> None:
+    """It is not read on; one of just that size is."""
+    (tmp_path / "f.json").write_text("[" + " " * ((1 << 20) - 2) + "]")
+    assert read_json(tmp_path / "f.json", 1 << 20) == []
+    (tmp_path / "f.json").write_text("[" + " " * (1 << 20) + "]")
+    with pytest.raises(BadInput, match="larger than 1 MiB"):
+        read_json(tmp_path / "f.json", 1 << 20)
+
+
+def test_a_byte_order_mark_is_no_content(tmp_path: Path) -> None:
+    """Editors write it; YAML, JSON and JSONL are read all the same."""
+    (tmp_path / "f").write_bytes(b'\xef\xbb\xbf{"a": 1}')
+    assert read_json(tmp_path / "f", 99) == read_yaml(tmp_path / "f") == {"a": 1}
+    line = b'{"id": "one", "brief": "A cube."}\n'
+    (tmp_path / "tasks.jsonl").write_bytes(b"\xef\xbb\xbf" + line + line.replace(b"one", b"two"))
+    assert [task.id for task in load_tasks(tmp_path / "tasks.jsonl")] == ["one", "two"]
 
 
 def test_merge_keys_are_no_duplicates(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ from mathutils import Matrix, Vector
 from mathutils.bvhtree import BVHTree
 
 from harness.in_blender.checks.mesh_arrays import MeshArrays
-from harness.in_blender.checks.opened import OpenedScene, Part, Unmeasurable
+from harness.in_blender.checks.opened import GEOMETRY, HOLDOUT, OpenedScene, Part, Unmeasurable
 from harness.in_blender.checks.outline import clipped_hull_area
+from harness.in_blender.checks.see_through import looks_of
 from harness.in_blender.checks.solids import Solid, contains_point
 
 _MAX_OUTLINE = 20_000
+_CLEAR = "its material lets everything through"
 
 
 def active_camera(opened: OpenedScene, _: dict[str, Any]) -> dict[str, Any]:
@@ -35,11 +37,17 @@ def active_camera(opened: OpenedScene, _: dict[str, Any]) -> dict[str, Any]:
 
 def in_frame(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
     places, is_front = project(opened, opened.points_of(o, parameters["include_instances"]))
+    unseen = _why_unseen(opened, o, parameters["include_instances"])
     inside = _is_inside(places, is_front, parameters.get("margin", 0.0))
     fill = None
     if is_front.all():
         fill = clipped_hull_area(places[:: max(1, len(places) // _MAX_OUTLINE)])
-    return {"share_inside": float(inside.mean()), "share_behind": float((~is_front).mean()), "fill": fill}
+    return {
+        "share_inside": float(inside.mean()),
+        "share_behind": float((~is_front).mean()),
+        "fill": fill,
+        "unseen": unseen,
+    }
 
 
 frame_fill = in_frame
@@ -48,7 +56,8 @@ frame_fill = in_frame
 def visible_from_camera(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
     camera = _camera(opened)
     mesh = opened.finite_mesh(o)
-    points, normals = samples(mesh, parameters["samples"])
+    points, normals, faces = samples(mesh, parameters["samples"])
+    is_solid = looks_of(opened.evaluated(o), mesh.materials)[faces] == "solid"
     places, is_front = project(opened, points)
     in_picture = _is_inside(places, is_front, 0.0)
     origins = _ray_origins(opened, camera, points)
@@ -58,7 +67,10 @@ def visible_from_camera(opened: OpenedScene, o: bpy.types.Object, parameters: di
     reach = 1e-4 * max(mesh.diagonal, 1e-6)
     blockers: Counter[str] = Counter()
     n_visible = 0
-    for i in chosen:
+    unseen = opened.unseen(o) or ("" if is_solid.any() else _CLEAR)
+    for i in chosen if not unseen else ():
+        if not is_solid[i]:
+            continue
         way = Vector(points[i] - origins[i])
         place, _, index, _ = tree.ray_cast(origins[i], way.normalized())
         if place is None or (place - Vector(points[i])).length <= reach or owners[index] == o.name_full:
@@ -72,7 +84,25 @@ def visible_from_camera(opened: OpenedScene, o: bpy.types.Object, parameters: di
         "n_facing": len(chosen),
         "n_visible": n_visible,
         "blocker": blockers.most_common(1)[0][0] if blockers else "",
+        "unseen": unseen,
     }
+
+
+def _why_unseen(opened: OpenedScene, o: bpy.types.Object, include_instances: bool) -> str:
+    """Why no camera sees anything of it, or ''."""
+    if why := opened.unseen(o):
+        return why
+    reasons: list[str] = []
+    if o.type in GEOMETRY and len(opened.mesh(o).points):
+        reasons.append(_why_clear(looks_of(opened.evaluated(o), opened.mesh(o).materials)))
+    if include_instances:
+        parts = [part for part in opened.parts() if part.is_instance and part.owner == o.name_full]
+        reasons += [part.unseen or _why_clear(part.looks) for part in parts]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _why_clear(looks: np.ndarray) -> str:
+    return "" if not len(looks) or (looks == "solid").any() else _CLEAR
 
 
 def camera_not_inside(opened: OpenedScene, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -123,8 +153,9 @@ def project(opened: OpenedScene, points: np.ndarray) -> tuple[np.ndarray, np.nda
     return np.where(is_front[:, np.newaxis], places, np.inf), is_front
 
 
-def samples(mesh: MeshArrays, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points on the surface spread by area, and their outward normals; the same in every run (Halton sequence)."""
+def samples(mesh: MeshArrays, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points on the surface spread by area, their outward normals, and the face of each; the same in every run (a
+    Halton sequence)."""
     crosses = mesh.triangle_crosses
     areas = np.linalg.norm(crosses, axis=1)
     if not len(areas) or areas.sum() <= 0:
@@ -136,18 +167,28 @@ def samples(mesh: MeshArrays, n: int) -> tuple[np.ndarray, np.ndarray]:
     points = a * (1 - u)[:, np.newaxis] + b * (u * (1 - v))[:, np.newaxis] + c * (u * v)[:, np.newaxis]
     # a mirrored world matrix turns the winding round, and so does a mesh that is inside out
     sign = (-1 if mesh.is_mirrored else 1) * (-1 if mesh.is_closed and mesh.volume < 0 else 1)
-    return points, sign * crosses[chosen] / areas[chosen][:, np.newaxis]
+    return points, sign * crosses[chosen] / areas[chosen][:, np.newaxis], mesh.triangle_faces[chosen]
 
 
 def shown_tree(opened: OpenedScene) -> tuple[BVHTree, list[str]]:
-    """One search tree of all that is rendered, and the owner of each triangle. `scene.ray_cast` would hit what renders
-    hide."""
-    parts: list[Part] = [part for part in opened.parts() if part.mesh.is_finite]
+    """One search tree of all that cameras see, and the owner of each triangle. `scene.ray_cast` would hit what renders
+    hide. Holes are in it: they hide what is behind them."""
+    parts: list[Part] = [part for part in opened.parts() if part.mesh.is_finite and not _lets_through(part)]
+    if not parts:
+        return BVHTree.FromPolygons([], []), []
+    kept = [part.looks[part.mesh.triangle_faces] != "clear" for part in parts]
     offsets = np.cumsum([0, *(len(part.mesh.points) for part in parts)])
     points = np.concatenate([part.mesh.points for part in parts])
-    triangles = np.concatenate([part.mesh.triangles + offset for part, offset in zip(parts, offsets, strict=False)])
-    owners = [part.owner for part in parts for _ in range(len(part.mesh.triangles))]
+    triangles = np.concatenate(
+        [part.mesh.triangles[keep] + offset for part, keep, offset in zip(parts, kept, offsets, strict=False)]
+    )
+    owners = [part.owner for part, keep in zip(parts, kept, strict=True) for _ in range(int(keep.sum()))]
     return BVHTree.FromPolygons(points.tolist(), triangles.tolist(), all_triangles=True), owners
+
+
+def _lets_through(part: Part) -> bool:
+    """Whether rays of the camera pass it. A holdout stops them."""
+    return bool(part.unseen) and not part.unseen.startswith(HOLDOUT)
 
 
 def _camera(opened: OpenedScene) -> bpy.types.Object:

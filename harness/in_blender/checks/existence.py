@@ -6,13 +6,28 @@ from typing import Any
 import bpy
 import numpy as np
 
-from harness.in_blender.checks.opened import OpenedScene, Unmeasurable
+from harness.in_blender.checks.opened import GEOMETRY, OpenedScene, Unmeasurable
 
 _MAX_NAMES = 50
 
 
-def object_exists(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> dict[str, Any]:
-    return {"type": o.type}
+def object_exists(opened: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
+    problem = ""
+    if o.data is not None and o.data.is_missing:
+        problem = "its data is in a library that is missing"
+    elif o.type in GEOMETRY and not parameters["target"]["include_hidden"] and _is_nothing(opened, o):
+        problem = "its scale is zero, so that nothing is shown of it"
+    return {"type": o.type, "problem": problem}
+
+
+def _is_nothing(opened: OpenedScene, o: bpy.types.Object) -> bool:
+    """Scaled to a point for good: what is animated or constrained may grow in another frame."""
+    if np.array(o.evaluated_get(opened.graph).matrix_world)[:3, :3].any():
+        return False
+    chain = [o]
+    while chain[-1].parent is not None and len(chain) < _MAX_NAMES:
+        chain.append(chain[-1].parent)
+    return not any(one.animation_data or one.constraints for one in chain)
 
 
 def object_count(opened: OpenedScene, parameters: dict[str, Any]) -> dict[str, Any]:

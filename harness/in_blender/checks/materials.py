@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.in_blender.checks.node_walk import active_output, reachable, source
 from harness.in_blender.checks.opened import OpenedScene, Unmeasurable
+from harness.in_blender.checks.see_through import materials_of
 
 _COLOR_SOCKETS = ("Base Color", "Color")
 _CONSTANTS = {"ShaderNodeRGB", "ShaderNodeValue"}
@@ -22,7 +23,7 @@ def used(opened: OpenedScene, o: bpy.types.Object) -> dict[str, tuple[Any, float
     areas = mesh.face_areas
     if not len(areas) or areas.sum() <= 0:
         raise Unmeasurable("its mesh has no faces with an area")
-    materials = _materials(evaluated)
+    materials = materials_of(evaluated)
     found: dict[str, tuple[Any, float]] = {}
     for index in np.unique(mesh.materials):
         material = materials[index] if 0 <= index < len(materials) else None
@@ -30,15 +31,6 @@ def used(opened: OpenedScene, o: bpy.types.Object) -> dict[str, tuple[Any, float
         share = float(areas[mesh.materials == index].sum() / areas.sum())
         found[name] = (material, found.get(name, (None, 0.0))[1] + share)
     return found
-
-
-def _materials(evaluated: Any) -> list[Any]:
-    """By face index: the slots', and what nodes have set on the evaluated mesh."""
-    slots = [slot.material if slot.link == "OBJECT" else None for slot in evaluated.material_slots]
-    data = list(evaluated.data.materials)
-    n = max(len(slots), len(data))
-    slots, data = slots + [None] * (n - len(slots)), data + [None] * (n - len(data))
-    return [slot or own for slot, own in zip(slots, data, strict=True)]
 
 
 def material_assigned(opened: OpenedScene, o: bpy.types.Object, _: dict[str, Any]) -> dict[str, Any]:

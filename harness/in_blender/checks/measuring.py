@@ -19,6 +19,7 @@ from harness.in_blender.result_pipe import ResultPipe
 
 MAX_ROWS = 2_000
 MAX_SAMPLES = 64
+TOO_LONG = "measuring it takes too long"
 
 
 def measure_all(opened: OpenedScene, request: list[dict[str, Any]], pipe: ResultPipe, seconds: float = 20.0) -> None:
@@ -27,12 +28,16 @@ def measure_all(opened: OpenedScene, request: list[dict[str, Any]], pipe: Result
     A check may take so many `seconds` in one frame: a slow one takes no time from the others.
     """
     signal.signal(signal.SIGALRM, _too_long)
-    for changes_scene in (False, True):
+    too_slow: set[str] = set()
+    for changes_scene, as_rendered in ((False, False), (False, True), (True, False)):
+        phase = (changes_scene, as_rendered)
+        asked = [check for check in request if (check["changes_scene"], check["as_rendered"]) == phase]
         at: dict[int, list[dict[str, Any]]] = {}
-        for check in request:
-            if bool(check["changes_scene"]) == changes_scene:
-                for frame in _frames(opened, check["frames"]):
-                    at.setdefault(frame, []).append(check)
+        if asked:
+            opened.show_as_rendered(as_rendered)
+        for check in asked:
+            for frame in _frames(opened, check["frames"]):
+                at.setdefault(frame, []).append(check)
         for frame in sorted(at):
             try:
                 opened.go_to(frame)
@@ -41,7 +46,12 @@ def measure_all(opened: OpenedScene, request: list[dict[str, Any]], pipe: Result
                 error = f"frame {frame} cannot be evaluated ({raised})"
             for check in at[frame]:
                 pipe.send("measuring", id=check["id"])
-                content = _unevaluated(error) if error else _measure(opened, check, seconds)
+                if check["id"] in too_slow:  # in one frame: it would take as long in each other one
+                    content = _unevaluated(TOO_LONG)
+                else:
+                    content = _unevaluated(error) if error else _measure(opened, check, seconds)
+                if content["error"] == TOO_LONG:
+                    too_slow.add(check["id"])
                 pipe.send("measured", id=check["id"], frame=frame, **content)
                 if changes_scene:
                     opened.refresh()
@@ -86,7 +96,7 @@ def _measure(opened: OpenedScene, check: dict[str, Any], seconds: float) -> dict
 
 
 def _too_long(*_: object) -> None:
-    raise TooLong("measuring it takes too long")
+    raise TooLong(TOO_LONG)
 
 
 class TooLong(BaseException):

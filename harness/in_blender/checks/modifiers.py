@@ -58,6 +58,7 @@ def modifier_effective(opened: OpenedScene, o: bpy.types.Object, parameters: dic
                 "name": modifier.name,
                 "type": modifier.type,
                 "is_on": is_on,
+                "is_rendered": modifier.show_render,
                 "changes": [c for c in _changes(whole, without) if (modifier.type, c) not in _BROUGHT_ALONG],
                 "is_visible_kind": modifier.type not in _INVISIBLE,
             }

@@ -44,10 +44,10 @@ def owners(o: bpy.types.Object, which: str) -> Iterator[Any]:
 
 def _active_curves(data: Any) -> Iterator[Any]:
     """Those of the assigned slot (`action.fcurves` shows the first slot's, whoever it is for), and of NLA strips."""
-    yield from _curves_of(data.action, data.action_slot)
-    if not data.use_nla:
-        return
-    tracks = [track for track in data.nla_tracks if not track.mute]
+    tracks = [track for track in data.nla_tracks if not track.mute] if data.use_nla else []
+    # beside strips, the action is one of the layers that are mixed; alone, Blender does not look at its influence
+    if data.action_influence > 0 or not any(track.strips for track in tracks):
+        yield from _curves_of(data.action, data.action_slot)
     soloed = [track for track in tracks if track.is_solo]
     for track in soloed or tracks:
         for strip in track.strips:

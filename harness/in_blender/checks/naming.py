@@ -1,5 +1,6 @@
 """Measures names, collections, parents and custom properties: see `harness/checks/naming.py`."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,8 @@ from harness.in_blender.checks.opened import OpenedScene
 _MAX = 20_000
 
 
-def name_pattern(_: OpenedScene, o: bpy.types.Object, __: dict[str, Any]) -> dict[str, Any]:
-    return {"object": o.name}
+def name_pattern(_: OpenedScene, o: bpy.types.Object, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"object": o.name, "is_match": re.fullmatch(parameters["regex"], o.name) is not None}
 
 
 def no_default_names(opened: OpenedScene, parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -7,14 +7,16 @@ survive that no scene shows.
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
+from harness.in_blender.checks.as_rendered import evaluate_as_rendered
 from harness.in_blender.checks.mesh_arrays import MeshArrays, read_mesh
+from harness.in_blender.checks.see_through import looks_of
 from harness.in_blender.node_time import simulates
 
 GEOMETRY = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
@@ -22,6 +24,7 @@ GEOMETRY = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
 MAX_FACES = 2_000_000
 """Of one mesh; a measurement of a larger one is refused."""
 MAX_INSTANCES = 20_000
+HOLDOUT = "it is a holdout"
 _SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "DYNAMIC_PAINT", "COLLISION"}
 
 
@@ -32,9 +35,13 @@ class Unmeasurable(Exception):
 class Part:
     """A piece of shown geometry: an object's own, or an instance of it."""
 
-    def __init__(self, name: str, owner: str, is_instance: bool, mesh: MeshArrays) -> None:
+    def __init__(
+        self, name: str, owner: str, is_instance: bool, mesh: MeshArrays, looks: np.ndarray, unseen: str
+    ) -> None:
         self.name, self.owner, self.is_instance, self.mesh = name, owner, is_instance, mesh
         """`owner`: the object that draws it; of an object's own geometry, itself."""
+        self.looks, self.unseen = looks, unseen
+        """The look of each face (see `see_through.py`), and why no camera sees any of it, or ''."""
 
 
 class OpenedScene:
@@ -47,7 +54,19 @@ class OpenedScene:
         self.has_simulation = _has_simulation(self.scene)
         self._in_layer = {o.name_full for o in self.view_layer.objects}
         self._reached: int | None = None
+        self._back: Callable[[], None] | None = None
         self.refresh()
+
+    def show_as_rendered(self, wanted: bool) -> None:
+        """Evaluate from now on what a final render would, or again what viewports show."""
+        back, self._back = self._back, None
+        if back:
+            back()
+        if wanted:
+            self._back = evaluate_as_rendered(self.view_layer.objects)
+        if back or self._back:
+            self._reached = None
+            self.refresh()
 
     # time
 
@@ -97,6 +116,16 @@ class OpenedScene:
 
     def is_in_layer(self, o: bpy.types.Object) -> bool:
         return o.name_full in self._in_layer
+
+    def unseen(self, o: bpy.types.Object) -> str:
+        """Why cameras do not see it, whatever its materials; '' where they do."""
+        if not o.visible_camera:
+            return "its visibility to cameras is off"
+        if o.holdout_get(view_layer=self.view_layer):
+            return f"{HOLDOUT}: a hole in the picture"
+        if o.indirect_only_get(view_layer=self.view_layer):
+            return "the view layer shows it in reflections and bounced light only"
+        return ""
 
     def _is_unrendered(self, o: bpy.types.Object) -> bool:
         """Whether all collections that bring it into the scene are hidden in renders."""
@@ -212,7 +241,7 @@ class OpenedScene:
         return self._parts
 
     def _read_parts(self) -> Iterator[Part]:
-        read: dict[Any, MeshArrays] = {}
+        read: dict[Any, tuple[MeshArrays, np.ndarray]] = {}
         hidden = {o.name_full for o in self.scene.objects if not self.is_shown(o)}
         for n, instance in enumerate(self.graph.object_instances):
             if n > MAX_INSTANCES:
@@ -224,11 +253,16 @@ class OpenedScene:
             key = (o.original.name_full, o.data.as_pointer() if o.data else 0)
             if key not in read:
                 mesh = o.to_mesh()
-                read[key] = _read(mesh, np.eye(4)) if mesh else MeshArrays.empty()
+                arrays = _read(mesh, np.eye(4)) if mesh else MeshArrays.empty()
+                read[key] = arrays, looks_of(o, arrays.materials)
                 o.to_mesh_clear()
-            if len(read[key].points):
-                moved = read[key].moved(np.array(instance.matrix_world))
-                yield Part(o.original.name_full, owner, bool(instance.is_instance), moved)
+            arrays, looks = read[key]
+            if len(arrays.points):
+                moved = arrays.moved(np.array(instance.matrix_world))
+                unseen = self.unseen(o.original)
+                if instance.is_instance:
+                    unseen = unseen or self.unseen(instance.parent.original)
+                yield Part(o.original.name_full, owner, bool(instance.is_instance), moved, looks, unseen)
 
     def points_of(self, o: bpy.types.Object, include_instances: bool) -> np.ndarray:
         """World positions of its evaluated vertices, with those of the instances that it draws, [n, 3]."""
@@ -257,7 +291,8 @@ def _read(mesh: bpy.types.Mesh, matrix: np.ndarray) -> MeshArrays:
 def _matches(o: bpy.types.Object, selector: dict[str, Any]) -> bool:
     name = o.name
     return (
-        (selector.get("name") is None or name == selector["name"])
+        not o.is_missing  # what stands for an object of a library that is not there
+        and (selector.get("name") is None or name == selector["name"])
         and (selector.get("glob") is None or fnmatch.fnmatchcase(name, selector["glob"]))
         and (selector.get("regex") is None or re.fullmatch(selector["regex"], name) is not None)
         and (selector.get("type") is None or o.type == selector["type"])

@@ -59,6 +59,8 @@ CASES = [
     on("motion", "keyframes", "SecondSlot", "fail", data_path="location"),
     on("motion", "keyframes", "NoSlot", "fail", "has no slot for it"),
     on("motion", "keyframes", "Striped", "pass", data_path="location"),
+    on("motion", "keyframes", "Faint", "fail", "has 0 keys", data_path="scale"),
+    on("motion", "keyframes", "Alone", "pass", data_path="scale"),  # without strips its influence is not looked at
     on("motion", "keyframes", "Lamp", "pass", on="data", data_path="energy"),
     on("motion", "keyframes", "Keyed", "pass", on="shape_keys"),
     on("motion", "interpolation", "Slider", "pass", mode="BEZIER"),

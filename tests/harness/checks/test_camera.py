@@ -40,6 +40,32 @@ CASES = [
     Case("clipped", "visible_from_camera", {"target": "Cut"}, "fail", "in the picture"),
     Case("clipped", "in_frame", {"target": "Drawn"}, "pass"),
     Case("clipped", "in_frame", {"target": "Cut"}, "fail", "or clipped"),
+    *(
+        Case("unseen", kind, {"target": name} | more, "fail", "No camera sees")
+        for name in ("Clear", "Open", "Hollow", "NotForCameras", "Holdout", "InHoldout", "InIndirect")
+        for kind, more in (("visible_from_camera", {}), ("in_frame", {}), ("frame_fill", {"min": 0.001}))
+    ),
+    *(Case("unseen", "visible_from_camera", {"target": name}, "pass") for name in ("Tinted", "Half")),
+    # what is not seen hides nothing; a hole in the picture does
+    *(
+        Case("unseen", "visible_from_camera", {"target": f"Behind{name}", "min_share": 1}, "pass")
+        for name in ("Clear", "Open", "NotForCameras", "InIndirect")
+    ),
+    *(
+        Case("unseen", "visible_from_camera", {"target": f"Behind{name}"}, "fail", f"'{name}' hides it")
+        for name in ("Tinted", "Half", "Hollow", "Holdout", "InHoldout")
+    ),
+    # what counts is the geometry of renders
+    *(
+        Case("unseen", "visible_from_camera", {"target": name}, "unknown", "no vertices")
+        for name in ("MaskedInRenders", "GrownInViewports", "GrownByNode")
+    ),
+    Case("unseen", "visible_from_camera", {"target": "MaskedInViewports", "min_share": 1}, "pass"),
+    Case("unseen", "in_frame", {"target": "MaskedInRenders"}, "unknown", "no geometry"),
+    # and of viewports for all else
+    Case("unseen", "dimensions", {"target": "GrownByNode", "x": {"min": 1.9, "max": 2.1}}, "pass"),
+    Case("unseen", "modifier_effective", {"target": "BevelledInViewports"}, "fail", "turned off in renders"),
+    Case("unseen", "modifier_effective", {"target": "GrownByNode"}, "pass"),
     Case("camera", "camera_not_inside", {}, "pass"),
     Case("inside", "camera_not_inside", {}, "fail", "inside 'Room'"),
     Case("inside", "camera_not_inside", {"ignore": ["Ro*"]}, "pass"),

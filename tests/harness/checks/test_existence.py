@@ -30,6 +30,14 @@ CASES = [
     Case("hidden", "forbidden_object", {"forbidden": "Cube"}, "pass"),
     Case("hidden", "forbidden_object", {"forbidden": {"glob": "Hidden*"}}, "fail", "3 objects match"),
     Case("hidden", "forbidden_object", {"forbidden": {"glob": "Hidden*"}, "also_hidden": False}, "pass"),
+    *(
+        Case("shrunk", "object_exists", {"target": name}, "fail", "scale is zero")
+        for name in ("Nothing", "ChildOfNothing")
+    ),
+    *(Case("shrunk", "object_exists", {"target": name}, "pass") for name in ("Flat", "Growing", "Marker")),
+    Case("shrunk", "object_exists", {"target": {"name": "Nothing", "include_hidden": True}}, "pass"),
+    Case("lost", "object_exists", {"target": {"name": "Lent", "include_hidden": True}}, "fail", "No object"),
+    Case("lost", "object_exists", {"target": "Borrower"}, "fail", "library that is missing"),
     # the active scene's view layer
     Case("two_scenes", "object_exists", {"target": "InSecondScene"}, "pass"),
     Case("two_scenes", "object_exists", {"target": {"name": "InFirstScene", "include_hidden": True}}, "fail"),

@@ -122,6 +122,9 @@ CASES = [
     Case("lights", "light", {"light": "AREA", "min": 2, "min_energy": 200}, "fail", "1 light is as wanted, of 4 shown"),
     Case("lights", "light", {"color": [1, 0.2, 0.2], "min": 1, "max": 1}, "pass"),
     Case("lights", "light", {"light": "SPOT", "max": 0}, "pass"),
+    Case("unlit", "light", {"min": 2, "max": 2}, "pass"),
+    Case("unlit", "light", {"min_energy": 0.1, "min": 1, "max": 1}, "pass"),  # a black light gives nothing
+    Case("unlit", "light", {"min_energy": 60, "min": 1}, "fail", "0 lights are as wanted, of 2"),
     Case("lights", "light", {"target": {"glob": "*"}, "max": 9}, "unknown", "no light"),
     on("lights", "light_aims_at", "Key", "pass", at="Subject"),
     on("lights", "light_aims_at", "Fill", "fail", "90°", at="Subject"),

@@ -2,7 +2,7 @@
 
 import gzip
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ import pytest
 
 from harness.checks.blend_header import NotABlend, read_header
 from harness.checks.declared import DeclaredCheck
+from harness.checks.opened_file import Wanted, _start, request_of
 from harness.checks.report import CheckReport
-from harness.checks.run import LIMITS, run_checks
+from harness.checks.run import LIMITS, _copy, examine, run_checks
+from harness.folders import private_folder
 from harness.sandbox import Limits
 from harness.settings import HarnessSettings
 from tests.harness.checks.judging import Case, Judge
@@ -35,6 +37,14 @@ SIMPLE = declare(object_exists={"target": "Seen"}, frame_range={"start": 1})
 
 def check(file: Path, checks: list[DeclaredCheck] | None = None, limits: Limits = LIMITS) -> CheckReport:
     return run_checks(file, checks or SIMPLE, HarnessSettings(), limits)
+
+
+def messages_of(file: Path, checks: list[DeclaredCheck], limit: Mapping[str, float]) -> list[dict[str, Any]]:
+    """What Blender says of a file, with another limit of its state."""
+    request = {**request_of(checks, state=True), **limit}
+    with private_folder("checked") as folder, private_folder("raw") as raw:
+        _copy(file, folder / "scene.blend")
+        return list(_start(folder / "scene.blend", request, HarnessSettings(), LIMITS, raw).messages)
 
 
 @pytest.fixture
@@ -204,8 +214,11 @@ def test_a_blender_that_dies_takes_one_check_along(judge: Judge) -> None:
         gn_responds={"target": "Scatter", "socket": "Density", "to": 100_000_000, "metric": "instances"},
         modifier_effective={"target": "Scatter"},
     )
-    report = check(judge.folder / "gn.blend", checks, Limits(timeout_seconds=100, memory_mb=900))
+    limits = Limits(timeout_seconds=100, memory_mb=900)
+    looked = examine(judge.folder / "gn.blend", Wanted(tuple(checks), state=True), HarnessSettings(), limits)
+    report = looked.report
     assert report.error == ""
+    assert looked.state is not None  # it comes after the checks, so from the second Blender
     assert [c.outcome for c in report.checks] == ["pass", "pass", "unknown", "pass"]
     assert "limit of memory" in report.checks[2].message
     assert report.n_starts == 2
@@ -217,6 +230,41 @@ def test_a_slow_check_takes_no_time_from_the_others(judge: Judge) -> None:
     report = run_checks(judge.folder / "dense.blend", checks, HarnessSettings(), seconds=0.4)
     assert [c.outcome for c in report.checks] == ["pass", "unknown", "pass"]
     assert "takes too long" in report.checks[1].message
+
+
+def test_an_expression_without_end_is_one_unknown_check(judge: Judge) -> None:
+    """As a selector and as the pattern of a name, and tried in one frame only; the others are judged."""
+    endless, long = "(x+x+)+y", "x" * 63
+    checks = declare(
+        object_exists={"target": {"regex": endless}},
+        name_pattern={"target": {"name": long}, "regex": endless},
+        moves={"target": {"regex": endless}, "max_distance": 0},
+        object_count={"among": {"name": long}, "min": 1},
+    )
+    report = run_checks(judge.folder / "long_name.blend", checks, HarnessSettings(), seconds=0.5)
+    assert [c.outcome for c in report.checks] == ["unknown", "unknown", "unknown", "pass"]
+    assert all("takes too long" in c.message for c in report.checks[:3])
+    assert sum(c.seconds for c in report.checks) < 3
+
+
+def test_verdicts_are_out_before_the_state_is_read(judge: Judge) -> None:
+    """A Blender that is stopped while it reads a great scene has judged every check."""
+    checks = declare(object_count={"among": {"glob": "Many*"}, "min": 3000}, object_exists={"target": "Many1"})
+    looked = examine(judge.folder / "many.blend", Wanted(tuple(checks), state=True), HarnessSettings())
+    assert [c.outcome for c in looked.report.checks] == ["pass", "pass"]
+    assert looked.state is not None
+    for limit in ({"state_seconds": 0.05}, {"state_mb": 0}):
+        kinds = [message["kind"] for message in messages_of(judge.folder / "many.blend", checks, limit)]
+        assert kinds.index("checked") < kinds.index("no_state") < kinds.index("finished")
+
+
+def test_a_number_that_is_not_finite_is_told_with_its_object(judge: Judge) -> None:
+    """Where it keeps the scene state from being read."""
+    looked = examine(judge.folder / "not_finite.blend", Wanted(state=True), HarnessSettings())
+    assert looked.state is None
+    assert "'Broken'" in looked.why_no_state
+    assert "not finite" in looked.why_no_state
+    assert "Error" not in looked.why_no_state
 
 
 def test_without_a_sandbox_it_is_the_same_and_says_so(judge: Judge) -> None:

@@ -70,6 +70,12 @@ def by_strip() -> None:
     data.action = None
     strip = data.nla_tracks.new().strips.new("Strip", 1, action)
     strip.action_slot = slot
+    for name, has_strip in (("Faint", True), ("Alone", False)):  # its action has no influence beside a strip
+        o = cube(name, (0, 47, 0))
+        key(o, "scale", {1: (1, 1, 1), 41: (2, 2, 2)})
+        o.animation_data.action_influence = 0
+        if has_strip:
+            o.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
 
 
 def drivers() -> None:

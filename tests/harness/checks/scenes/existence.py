@@ -24,6 +24,20 @@ def hidden_objects() -> None:
     subdivided.modifiers.new("S", "SUBSURF").levels = 1
 
 
+def shrunk() -> None:
+    """Scaled to nothing: for good, in this frame, by a parent."""
+    cube("Nothing", scale=(0, 0, 0))
+    cube("Flat", scale=(1, 1, 0))
+    child = cube("ChildOfNothing")
+    child.parent = bpy.data.objects["Nothing"]
+    growing = cube("Growing", scale=(0, 0, 0))
+    growing.keyframe_insert("scale", frame=1)
+    growing.scale = (1, 1, 1)
+    growing.keyframe_insert("scale", frame=20)
+    bpy.context.scene.frame_set(1)
+    add("Marker", None, scale=(0, 0, 0))
+
+
 def two_scenes() -> None:
     """The second scene is the active one."""
     cube("InFirstScene")
@@ -106,6 +120,7 @@ def far_away() -> None:
 
 SCENES = {
     "hidden": hidden_objects,
+    "shrunk": shrunk,
     "two_scenes": two_scenes,
     "instances": instances,
     "copies": copies,

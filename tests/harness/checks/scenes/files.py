@@ -1,5 +1,8 @@
 """Scenes whose files are the matter: render settings, external files, orphans, embedded code, hostile ones."""
 
+import shutil
+from pathlib import Path
+
 import bpy
 
 from tests.harness.checks.scenes.looks import camera_at, link, material
@@ -99,6 +102,18 @@ def linked() -> None:
     bpy.data.libraries[0].filepath = "//library.blend"
 
 
+def lost() -> None:
+    """Links from a library that is not there any more when the file is opened; `Borrower` has its mesh from it."""
+    shutil.copyfile("library.blend", "lost_library.blend")
+    with bpy.data.libraries.load("lost_library.blend", link=True) as (_, wanted):
+        wanted.objects = ["Lent"]
+    lent = bpy.data.objects["Lent"]
+    bpy.context.scene.collection.objects.link(lent)
+    add("Borrower", lent.data)
+    bpy.data.libraries[0].filepath = "//lost_library.blend"
+    Path("lost_library.blend").unlink()
+
+
 def dense() -> None:
     """A ball of 49,600 faces: to lay out its UV map takes seconds of Python."""
     bpy.ops.mesh.primitive_uv_sphere_add(segments=400, ring_count=124)
@@ -115,4 +130,5 @@ SCENES = {
     "library": library,
     "hostile": hostile,
     "linked": linked,
+    "lost": lost,
 }

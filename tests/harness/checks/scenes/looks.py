@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from tests.harness.checks.scenes.making import add, ball, collection, cube, plane, solid
+from tests.harness.checks.scenes.making import add, ball, collection, cube, layer_collection, plane, solid
 
 
 def modifiers() -> None:
@@ -244,7 +244,82 @@ def panorama() -> None:
     cube("Cube", (0, 5, 0))
 
 
+def unseen() -> None:
+    """A camera that looks along +Y at balls side by side, each kept from it, or laid open to it, in another way."""
+    scene = bpy.context.scene
+    scene.camera = camera_at("Front", (0, -30, 0), (90, 0, 0), lens=50)
+    covers = {
+        "Clear": material("Clear", Alpha=0.0),
+        "Open": material("Open"),
+        "Tinted": material("Tinted"),
+        "Hollow": material("Hollow"),
+        "Half": material("Half", Alpha=0.5),
+    }
+    for name, kind, color in (("Open", "Transparent", (1, 1, 1, 1)), ("Tinted", "Transparent", (1, 0, 0, 1))):
+        _surface(covers[name], f"ShaderNodeBsdf{kind}").inputs["Color"].default_value = color
+    _surface(covers["Hollow"], "ShaderNodeHoldout")
+    for number, (name, cover) in enumerate(covers.items()):
+        ball(name, (2 * number - 8, 0, 4), radius=0.7).data.materials.append(cover)
+        ball(f"Behind{name}", (2.1 * number - 8.4, 4, 4.4), radius=0.2)
+    for number, name in enumerate(("NotForCameras", "Holdout", "InHoldout", "InIndirect")):
+        ball(name, (2 * number - 8, 0, 2), radius=0.7)
+        ball(f"Behind{name}", (2.1 * number - 8.4, 4, 2.2), radius=0.2)
+    bpy.data.objects["NotForCameras"].visible_camera = False
+    bpy.data.objects["Holdout"].is_holdout = True
+    collection("Held out", bpy.data.objects["InHoldout"])
+    layer_collection("Held out").holdout = True
+    collection("Indirect", bpy.data.objects["InIndirect"])
+    layer_collection("Indirect").indirect_only = True
+    for number, name in enumerate(("MaskedInRenders", "MaskedInViewports", "GrownInViewports", "GrownByNode")):
+        ball(name, (2 * number - 8, 0, 0), radius=0.7)
+    for name, in_viewport in (("MaskedInRenders", False), ("MaskedInViewports", True)):
+        masked = bpy.data.objects[name]
+        mask: Any = masked.modifiers.new("Mask", "MASK")
+        mask.vertex_group = masked.vertex_groups.new(name="None").name
+        mask.show_viewport, mask.show_render = in_viewport, not in_viewport
+    grown(bpy.data.objects["GrownInViewports"], False).show_render = False
+    grown(bpy.data.objects["GrownByNode"], True)
+    bevelled = cube("BevelledInViewports", (2, 0, 0), size=1)
+    bevelled.modifiers.new("Bevel", "BEVEL").show_render = False
+
+
+def _surface(made: Any, idname: str) -> Any:
+    """Another shader as the surface of a material."""
+    tree = made.node_tree
+    shader = tree.nodes.new(idname)
+    tree.links.new(shader.outputs[0], tree.nodes["Material Output"].inputs["Surface"])
+    return shader
+
+
+def grown(o: Any, asks: bool) -> Any:
+    """Take its mesh away, and let nodes put a ball there: always, or where they are told that it is for a viewport."""
+    o.data.clear_geometry()
+    group = bpy.data.node_groups.new("Grown", "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    end, grows = group.nodes.new("NodeGroupOutput"), group.nodes.new("GeometryNodeMeshUVSphere")
+    source = grows.outputs[0]
+    if asks:
+        viewport, switch = group.nodes.new("GeometryNodeIsViewport"), group.nodes.new("GeometryNodeSwitch")
+        group.links.new(viewport.outputs[0], switch.inputs["Switch"])
+        group.links.new(source, switch.inputs["True"])
+        source = switch.outputs[0]
+    group.links.new(source, end.inputs[0])
+    made: Any = o.modifiers.new("Nodes", "NODES")
+    made.node_group = group
+    return made
+
+
+def unlit() -> None:
+    """A black light, and one of half the energy that it says."""
+    for name, color in (("Black", (0, 0, 0)), ("Dim", (0.5, 0.25, 0.1))):
+        lamp = add(name, bpy.data.lights.new(name, "POINT")).data
+        lamp.energy, lamp.color = 100, color
+
+
 SCENES = {
+    "unlit": unlit,
+    "unseen": unseen,
     "modifiers": modifiers,
     "materials": materials,
     "uvs": uvs,

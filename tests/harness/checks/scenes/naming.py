@@ -74,4 +74,28 @@ def table() -> None:
         add(f"string{i}", None, (10 + i, 0, 0), instance_type="COLLECTION", instance_collection=source)
 
 
-SCENES = {"named": named, "default_names": default_names, "contacts": contacts, "table": table}
+def long_name() -> None:
+    cube("x" * 63)
+
+
+def many() -> None:
+    """Objects that share one mesh: their state takes a while to read."""
+    first = cube("Many0")
+    for number in range(1, 3000):
+        add(f"Many{number}", first.data, (number, 0, 0))
+
+
+def not_finite() -> None:
+    cube("Sound")
+    cube("Broken").data.vertices[0].co.x = float("nan")
+
+
+SCENES = {
+    "long_name": long_name,
+    "many": many,
+    "not_finite": not_finite,
+    "named": named,
+    "default_names": default_names,
+    "contacts": contacts,
+    "table": table,
+}
