@@ -56,7 +56,7 @@ HOLDS: dict[str, tuple[tuple[str, ...], str]] = {
     "memory": (CONFINED, "open(f'/proc/{process}/mem', 'rb'); print('OUT')"),
     "command lines": (BWRAP, "any('sleep' + chr(0) + command in of(p, 'cmdline') for p in pids()) and print('OUT')"),
     "signal": (CONFINED, "os.kill(process, 9)"),
-    "signal all": (CONFINED, "os.fork() or os.setsid() or os.kill(process, 15)"),
+    "signal all": (CONFINED, "(pid := os.fork()) and os.waitpid(pid, 0) or os.setsid() or os.kill(process, 15)"),
     "signal by a descriptor": (CONFINED, "signal.pidfd_send_signal(os.pidfd_open(process), 9)"),
     "ptrace": (CONFINED, "libc.ptrace(16, process, 0, 0) == 0 and print('OUT')"),
     "limit to death": (CONFINED, "resource.prlimit(process, resource.RLIMIT_CPU, (0, 0)); print('OUT')"),
