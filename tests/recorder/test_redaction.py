@@ -25,7 +25,7 @@ ORDINARY = [
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_is_left_alone(text: str) -> None:
     """Words that merely look like names of secrets or folders stay."""
-    redactor = Redactor(secrets=[SECRET], folders={"/root": "<home>", "/work/main": "<project>"})
+    redactor = Redactor(secrets=[SECRET], folders={"/root": "<home>", "/srv/clone": "<project>"})
     assert redactor.clean(text) == text
     assert not +redactor.counts
 
