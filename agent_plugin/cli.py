@@ -60,3 +60,7 @@ def main() -> None:
     """Console script."""
     os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")  # else mini-swe-agent prints a banner on import
     run_app(app)
+
+
+if __name__ == "__main__":
+    main()

@@ -73,13 +73,19 @@ def execute(
     if what := _cannot_run(workspace, script):
         have = sorted(plain(name) for name in list_files(workspace))
         return _not_run(script, script_missing_problem(script, what, have), settings)
-    for stale in (settings.output_video, PREVIEW_NAME):
-        remove_entry(workspace / stale)
+    _remove_stale(workspace, settings)
     before = list_files(workspace)
     result, was_killed = _run(script, workspace, settings, before, keep_video, keep_scene)
     if was_killed:  # it may have been somebody outside; a script that kills itself does it again
+        _remove_stale(workspace, settings)
         result, _ = _run(script, workspace, settings, before, keep_video, keep_scene)
     return result
+
+
+def _remove_stale(workspace: Path, settings: HarnessSettings) -> None:
+    """What an earlier run, or a first try of this one, rendered: it must never be judged."""
+    for stale in (settings.output_video, PREVIEW_NAME):
+        remove_entry(workspace / stale)
 
 
 def _run(

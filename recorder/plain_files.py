@@ -71,21 +71,16 @@ def copy_plain(root: Path, name: str, destination: Path) -> None:
 
 def list_plain(root: Path, folder: str = "") -> Iterator[str]:
     """Names of all plain files below `root/folder`, sorted; links, and folders that are links, are passed over."""
-    try:
-        with os.scandir(root / folder) as scanned:
-            entries = sorted(scanned, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        name = f"{folder}/{entry.name}" if folder else entry.name
-        if entry.is_dir(follow_symlinks=False):
-            yield from list_plain(root, name)
-        elif entry.is_file(follow_symlinks=False):
-            yield name
+    return (name for name, is_plain_file in _entries(root, folder) if is_plain_file)
 
 
-def odd_entries(root: Path, folder: str = "") -> Iterator[str]:
+def odd_entries(root: Path) -> Iterator[str]:
     """Names of everything below `root` that is neither a plain file nor a folder: links, pipes, sockets, devices."""
+    return (name for name, is_plain_file in _entries(root, "") if not is_plain_file)
+
+
+def _entries(root: Path, folder: str) -> Iterator[tuple[str, bool]]:
+    """Everything but folders below `root/folder`, in order, and whether it is a plain file."""
     try:
         with os.scandir(root / folder) as scanned:
             entries = sorted(scanned, key=lambda entry: entry.name)
@@ -94,9 +89,9 @@ def odd_entries(root: Path, folder: str = "") -> Iterator[str]:
     for entry in entries:
         name = f"{folder}/{entry.name}" if folder else entry.name
         if entry.is_dir(follow_symlinks=False):
-            yield from odd_entries(root, name)
-        elif not entry.is_file(follow_symlinks=False):
-            yield name
+            yield from _entries(root, name)
+        else:
+            yield name, entry.is_file(follow_symlinks=False)
 
 
 def _why(name: str, error: OSError) -> str:

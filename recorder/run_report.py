@@ -6,7 +6,7 @@ the mean over tasks of each task's own rate, so that a task that was tried more 
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -283,8 +283,7 @@ def _what_became(run: RunContents) -> dict[Key, str]:
 
 def _sum(counts: Iterable[Counts]) -> Counts:
     listed = list(counts)
-    total: Callable[[str], int] = lambda name: sum(getattr(one, name) for one in listed)  # noqa: E731
-    return Counts(**{name: total(name) for name in Counts.__dataclass_fields__})
+    return Counts(**{name: sum(getattr(one, name) for one in listed) for name in Counts.__dataclass_fields__})
 
 
 def _running(run: RunContents) -> list[Running]:

@@ -2,7 +2,7 @@
 
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -117,7 +117,10 @@ def _say(outcome: "Reviewed") -> None:
     from agent_plugin.review_table import criteria_table, lines_after, lines_before
 
     console = Console()
-    show: Callable[[str], None] = lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True)  # noqa: E731
+
+    def show(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
     for line in lines_before(outcome):
         show(line)
     if outcome.review and outcome.review.answers:

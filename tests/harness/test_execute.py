@@ -241,6 +241,17 @@ def test_killed_from_inside(run_script: RunScript) -> None:
     assert not result.ok
 
 
+def test_what_a_killed_try_rendered_is_not_judged(run_script: RunScript) -> None:
+    """A run that is killed is tried once more: the second try has to render its own video."""
+    source = (
+        "import os\nif os.path.exists('tried'):\n    raise SystemExit\n"
+        "open('tried', 'w')\nopen('output.mp4', 'wb').write(b'0' * 5000)\nos.kill(os.getpid(), 9)\n"
+    )
+    result = run_script(source)
+    assert result.outcome == "ok"  # of the second try, which ended well and rendered nothing
+    assert "video_not_rendered" in codes(result)
+
+
 def test_missing_script(tmp_path: Path) -> None:
     """A script that is not there is told with what is."""
     (tmp_path / "scene.py").write_text("")
