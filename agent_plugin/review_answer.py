@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
-from harness.plain_text import plain
+from harness.plain_text import one_line, plain
 from recorder.rubric_review import CriterionVerdict, Judgement
 
 MAX_TEXT = 200_000
@@ -182,5 +182,5 @@ def _told(error: ValidationError) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(plain(text).split())
+    text = one_line(text)
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."

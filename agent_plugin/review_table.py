@@ -6,7 +6,7 @@ from rich.text import Text
 
 from agent_plugin.review import Reviewed, counted
 from agent_plugin.spending import dollars
-from harness.plain_text import plain
+from harness.plain_text import one_line, plain
 from recorder.rubric_review import CriterionResult, JudgeAnswer, ModelReview
 
 _WORDS = {"met": "met", "not_met": "not met", "cannot_tell": "cannot tell", None: "unscored"}
@@ -60,7 +60,7 @@ def _reason(result: CriterionResult, review: ModelReview) -> str:
     fitting = [v for v in given if v.verdict == result.majority] or given
     if not fitting:
         return next((why for answer in review.answers if (why := _why(answer, result.criterion.id))), "")
-    reason = " ".join(plain(fitting[0].reason).split())
+    reason = one_line(fitting[0].reason)
     return reason if len(reason) <= _MAX_REASON else f"{reason[: _MAX_REASON - 3]}..."
 
 

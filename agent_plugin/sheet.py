@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness.plain_text import plain
+from harness.plain_text import one_line
 
 MAX_ROWS = 40
 _MAX_CELL = 100
@@ -72,7 +72,7 @@ def _notes(sheet: Sheet, *, is_cut: bool) -> list[str]:
 
 
 def _clean(cell: str) -> str:
-    return " ".join(plain(cell).split())
+    return one_line(cell)
 
 
 def _short(cell: str) -> str:

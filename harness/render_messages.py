@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.clean_renders import FilmJob, PictureJob
-from harness.plain_text import plain
+from harness.plain_text import one_line
 from harness.scale_bar import scale_bar
 
 MAX_FILM = 600
@@ -82,7 +82,7 @@ class Told:
             elif isinstance(said, _SaidNothing):
                 self.is_empty = True
             elif isinstance(said, _SaidNote) and len(self.notes) < _MAX_NOTES:
-                self.notes.append(one_line(said.text))
+                self.notes.append(short_line(said.text))
             elif isinstance(said, SaidRender) and len(self.renders) < _MAX_RENDERS and not self._knows(said.file):
                 self.renders.append(said)
 
@@ -97,7 +97,7 @@ class Told:
         return FilmJob(tuple(self.film.files), file, self.film.fps) if self.film else None
 
     def _job(self, render: SaidRender) -> PictureJob:
-        label = one_line(render.label)
+        label = short_line(render.label)
         caption = f"{render.file.removesuffix('.png')}: {label}"
         strip = label if render.render_kind in _LABELLED else ""
         return PictureJob(
@@ -123,5 +123,6 @@ def _parse(message: dict[str, Any]) -> _Said | None:
     return None
 
 
-def one_line(text: str) -> str:
-    return " ".join(plain(text).split())[:_MAX_TEXT]
+def short_line(text: str) -> str:
+    """What a scene may have named: on one line, and no more of it than fits."""
+    return one_line(text)[:_MAX_TEXT]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from harness.blender import BlenderRun, run_in_blender
 from harness.clean_renders import Cleaned, clean_renders
 from harness.folders import private_folder, remove_folder
-from harness.render_messages import MAX_FILM, SaidRender, Told, one_line
+from harness.render_messages import MAX_FILM, SaidRender, Told, short_line
 from harness.sandbox import Bind, Limits
 from harness.settings import HarnessSettings
 
@@ -205,7 +205,7 @@ def _publish(
         cleaned = clean_renders(told.jobs(), film, SHEET, raw=raw, destination=keep, settings=settings)
     renders = [_published(render, keep, cleaned) for render in told.renders if render.file in cleaned.sizes]
     renders += _film_and_sheet(told, keep, cleaned)
-    around = [[one_line(note)] if note else [] for note in (first_note, stopped)]
+    around = [[short_line(note)] if note else [] for note in (first_note, stopped)]
     notes = [*around[0], *told.notes, *around[1], *_losses(told, cleaned)]
     problem = (
         ""
@@ -225,7 +225,7 @@ def _published(render: SaidRender, keep: Path, cleaned: Cleaned) -> Render:
     return Render(
         file=render.file,
         kind=render.render_kind,
-        label=one_line(render.label),
+        label=short_line(render.label),
         frame=render.frame,
         width=width,
         height=height,
@@ -241,7 +241,7 @@ def _film_and_sheet(told: Told, keep: Path, cleaned: Cleaned) -> list[Render]:
             Render(
                 file=FILM,
                 kind="animation",
-                label=one_line(film.label),
+                label=short_line(film.label),
                 width=film.width,
                 height=film.height,
                 sha256=_sha256(keep / FILM),

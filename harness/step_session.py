@@ -5,11 +5,10 @@ back when the process is lost: the good steps are run again, and the diff of sta
 Use it in one thread.
 """
 
-import base64
 import json
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,16 +17,15 @@ from typing import Any, Self
 from harness.blender import blender_command, blender_jail, level_in_force, parse_messages, private_shader_cache
 from harness.blender_slots import SESSION_MB, blender_slots
 from harness.errors import HarnessError, SandboxFailed
-from harness.execution import ScriptError, parse_script_error
 from harness.final_script import BYTE_ORDER_MARK, StepStart, final_script
 from harness.interpreter import find_environment, libs_dir, shader_cache_dir
 from harness.log import shorten_log
-from harness.plain_text import plain
 from harness.sandbox import REQUEST_FD, RESULT_FD, SandboxedProcess
 from harness.scene_facts import SceneFacts, parse_scene_facts
 from harness.settings import HarnessSettings
 from harness.state_diff import diff, parse_state, state_hash, summarise
 from harness.state_patch import state_patch
+from harness.step_answers import Answer, failure_of, views_note, views_of
 from harness.step_result import StepOutcome, StepResult, StepView
 from harness.workspace import remove_entry
 from harness.workspace_backup import WorkspaceBackup
@@ -43,7 +41,6 @@ _MAX_CHANGE_LINES = 12
 _N_VIEW_FRAMES = 4
 _OWN_PROCESSES = 16
 _UNMEASURED = ("(the scene could not be measured)",)
-_Failure = tuple[StepOutcome, str, ScriptError | None]
 
 
 @dataclass(frozen=True)
@@ -53,17 +50,6 @@ class GoodStep:
     number: int
     code: str
     state_hash: str | None
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """What came back for one request, before it is judged."""
-
-    messages: Mapping[str, Mapping[str, Any]]
-    """By kind. Claims: a step's code could reach the pipe."""
-    end: str
-    """`until` when the session answered, else the limit that was passed, or `ended`."""
-    output: str
 
 
 @dataclass(frozen=True)
@@ -181,7 +167,7 @@ class StepSession:
             self._good_state = None if measured.patch is None else self._state
             self.recorded_state = self._good_state or self.recorded_state
         else:
-            outcome, reason, error = self._failure(failed, answer)
+            outcome, reason, error = failure_of(failed, answer, self.settings)
             if failed is None:
                 self._stop()  # the session itself is gone or stuck; the next step finds it rebuilt
             with _disk_errors():
@@ -280,7 +266,7 @@ class StepSession:
             self._stop()
             raise HarnessError("The start scene could not be measured.")
 
-    def _was_killed(self, answer: _Answer) -> bool:
+    def _was_killed(self, answer: Answer) -> bool:
         """Whether the step's own process, or the whole session, ended by SIGKILL that was not ours."""
         failed = answer.messages.get("step_failed")
         if failed is not None:
@@ -353,7 +339,7 @@ class StepSession:
 
     # requests
 
-    def _send_step(self, number: int, code: str) -> _Answer:
+    def _send_step(self, number: int, code: str) -> Answer:
         return self._ask(
             ("step_done", "step_failed"),
             self.settings.exec_timeout,
@@ -383,8 +369,8 @@ class StepSession:
         return replace(
             compared,
             scene=parse_scene_facts(_mapping(message.get("summary"))),
-            views=tuple(_views(message.get("views"))),
-            views_note=_views_note(message.get("views")),
+            views=tuple(views_of(message.get("views"))),
+            views_note=views_note(message.get("views")),
             is_all_drawn=message.get("is_all_drawn") is True or not views,
         )
 
@@ -406,7 +392,7 @@ class StepSession:
     def _measure_seconds(self) -> float:
         return min(_MEASURE_SECONDS, max(5.0, self.settings.exec_timeout))
 
-    def _ask(self, kinds: tuple[str, ...], timeout_seconds: float, **request: Any) -> _Answer:
+    def _ask(self, kinds: tuple[str, ...], timeout_seconds: float, **request: Any) -> Answer:
         assert self._process is not None
         self._n_requests += 1
         data = json.dumps({"id": self._n_requests, "seconds": self._measure_seconds, **request}).encode()
@@ -416,7 +402,7 @@ class StepSession:
             pass  # `_await` sees that it has ended
         return self._await(kinds, self._n_requests, timeout_seconds + _GRACE_SECONDS)
 
-    def _await(self, kinds: tuple[str, ...], number: int, timeout_seconds: float) -> _Answer:
+    def _await(self, kinds: tuple[str, ...], number: int, timeout_seconds: float) -> Answer:
         """The messages that answer request `number`, up to the first of `kinds`."""
         process = self._process
         assert process is not None
@@ -431,55 +417,7 @@ class StepSession:
         whole = process.result.rfind(b"\n") + 1  # what comes after is the beginning of the next message
         messages = {m["kind"]: m for m in parse_messages(bytes(process.result[:whole])) if m.get("id") == number}
         del process.result[:whole]
-        return _Answer(messages, end, process.take_output().text())
-
-    # judging
-
-    def _failure(self, failed: Mapping[str, Any] | None, answer: _Answer) -> _Failure:
-        if failed is None:
-            return _lost(answer, self.settings)
-        fate = failed.get("fate")
-        if fate == "timeout":
-            return "timeout", f"timed out after {self.settings.exec_timeout:g} s; it was stopped", None
-        if fate == "out_of_memory":
-            return "out_of_memory", f"out of memory: it used more than {self.settings.memory_mb} MiB", None
-        if fate == "crash":
-            return "crash", f"Blender crashed ({_signal_name(failed.get('signal'))})", None
-        if fate == "no_result":
-            return "no_result", "the process ended without a verdict (os._exit?)", None
-        error = parse_script_error(failed.get("error"))
-        if failed.get("refused"):
-            return "refused", str(failed["refused"])[:500], error
-        if error is not None and error.type == "MemoryError":
-            return "out_of_memory", f"out of memory: an allocation failed ({self.settings.memory_mb} MiB)", error
-        return "step_error", f"{error.type}: {error.message}" if error else "it failed", error
-
-
-def _lost(answer: _Answer, settings: HarnessSettings) -> _Failure:
-    """The whole session went down with the step."""
-    if answer.end == "timeout":
-        return "timeout", f"timed out after {settings.exec_timeout:g} s; Blender did not answer and was ended", None
-    if answer.end == "memory":
-        return "out_of_memory", f"out of memory: it used more than {settings.memory_mb} MiB", None
-    if answer.end in ("output", "disk", "files", "processes"):
-        return "limit", f"stopped at the {answer.end} limit ({_limit(answer.end, settings)})", None
-    return "crash", "the step ended the whole Blender session", None
-
-
-def _limit(name: str, settings: HarnessSettings) -> str:
-    return {
-        "output": f"{settings.max_output_mb} MiB printed",
-        "disk": f"{settings.max_disk_mb} MiB written",
-        "files": f"{settings.limits.max_files} files",
-        "processes": f"{settings.max_processes} processes",
-    }[name]
-
-
-def _signal_name(number: Any) -> str:
-    try:
-        return f"signal {number}, {signal.Signals(number).name}"
-    except ValueError:
-        return f"signal {number}"
+        return Answer(messages, end, process.take_output().text())
 
 
 @contextmanager
@@ -501,25 +439,3 @@ def _is_same_scene(before: dict[str, Any], now: dict[str, Any]) -> bool:
         return not diff(before, now)
     except Exception:  # noqa: BLE001 - as in `_compare`, a state in form only
         return False
-
-
-def _views_note(drawn: Any) -> str:
-    notes = [str(v["note"]) for v in (drawn if isinstance(drawn, list) else []) if isinstance(v, dict) and "note" in v]
-    return _plain_line("; ".join(notes))[:300]
-
-
-def _plain_line(text: str) -> str:
-    """Names of the scene's objects are in it."""
-    return " ".join(plain(text).split())
-
-
-def _views(drawn: Any) -> list[StepView]:
-    views = []
-    for view in drawn if isinstance(drawn, list) else []:
-        try:
-            picture = base64.b64decode(view["jpeg"], validate=True)
-            size = int(view["width"]), int(view["height"])
-            views.append(StepView(_plain_line(str(view["label"]))[:200], int(view["frame"]), *size, picture))
-        except (KeyError, TypeError, ValueError):
-            continue
-    return views

@@ -23,7 +23,7 @@ from harness.errors import SandboxFailed
 from harness.folders import private_folder
 from harness.interpreter import PROJECT_DIR, read_environment
 from harness.library_jail import TMP_MB, library_jail, package_folders
-from harness.plain_text import plain
+from harness.plain_text import one_line
 from harness.problems import UNREADABLE_FIXES
 from harness.sandbox import REQUEST_FD, RESULT_FD, Limits, SandboxedProcess
 from harness.sandbox.process import WatchEnd
@@ -296,7 +296,7 @@ def _parse(header: bytes, form: type[_Form]) -> _Form:
         return form.model_validate_json(header)
     if said.code not in UNREADABLE_FIXES:
         raise _malformed()
-    raise UnreadableVideo(said.code, " ".join(plain(said.message[:2000]).split())[:500])
+    raise UnreadableVideo(said.code, one_line(said.message[:2000])[:500])
 
 
 def _await_message(process: SandboxedProcess, seconds: float) -> tuple[WatchEnd, bytes | None]:
